@@ -1,0 +1,33 @@
+"""The vocabulary that every other package speaks: plain, frozen, JSON-serialisable types without behaviour of their own."""
+
+from proverl.core.episode import CallRecord, Episode, StopReason, Transcript
+from proverl.core.ground_truth import Edge, GroundTruth, Step, find_references, follow, reference, resolve
+from proverl.core.json import Json, canonical_json, json_equal
+from proverl.core.task import Task, TaskKind, task_from_json, task_to_json
+from proverl.core.tool import Call, ErrorCode, MalformedCall, Result, Tool
+
+__all__ = [
+    "Call",
+    "CallRecord",
+    "Edge",
+    "Episode",
+    "ErrorCode",
+    "GroundTruth",
+    "Json",
+    "MalformedCall",
+    "Result",
+    "Step",
+    "StopReason",
+    "Task",
+    "TaskKind",
+    "Tool",
+    "Transcript",
+    "canonical_json",
+    "find_references",
+    "follow",
+    "json_equal",
+    "reference",
+    "resolve",
+    "task_from_json",
+    "task_to_json",
+]
