@@ -1,9 +1,9 @@
 """JSON values: their type, their one canonical text, and the equality that the reward uses."""
 
 import json
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
-Json: TypeAlias = Union[None, bool, int, float, str, list["Json"], dict[str, "Json"]]
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def canonical_json(value: Json) -> str:

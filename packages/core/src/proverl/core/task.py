@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 
-from pydantic import TypeAdapter
-
 from proverl.core.ground_truth import GroundTruth
 from proverl.core.json import Json
 from proverl.core.tool import Tool
+from pydantic import TypeAdapter
 
 
 class TaskKind(StrEnum):
@@ -47,7 +46,9 @@ def _adapter() -> TypeAdapter[Task]:
 
 def task_to_json(task: Task) -> str:
     """One line of JSON, the same bytes for equal tasks."""
-    return json.dumps(_adapter().dump_python(task, mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(
+        _adapter().dump_python(task, mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
 
 
 def task_from_json(text: str | bytes) -> Task:

@@ -1,1 +1,31 @@
-"""placeholder"""
+"""Servers, sessions, and their hosting over MCP."""
+
+from proverl.envs.context import Context, one_of
+from proverl.envs.errors import NotFound, Refusal, Rejected
+from proverl.envs.registry import load_server, server_names
+from proverl.envs.server import Server, phrase_slots
+from proverl.envs.session import Session, start_time
+from proverl.envs.types import Count, IsoDate, IsoDateTime, IsoTime, Money, Ref, Text, cents, money
+
+__all__ = [
+    "Context",
+    "Count",
+    "IsoDate",
+    "IsoDateTime",
+    "IsoTime",
+    "Money",
+    "NotFound",
+    "Ref",
+    "Refusal",
+    "Rejected",
+    "Server",
+    "Session",
+    "Text",
+    "cents",
+    "load_server",
+    "money",
+    "one_of",
+    "phrase_slots",
+    "server_names",
+    "start_time",
+]

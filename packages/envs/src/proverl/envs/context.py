@@ -1,0 +1,107 @@
+"""What a tool sees of its session: the database, the clock, new ids. Nothing else is reachable from a tool."""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from proverl.envs.errors import NotFound
+from proverl.envs.state import Row
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.sql.elements import ColumnElement
+
+Model = type[DeclarativeBase]
+
+
+def _label(model: Model) -> str:
+    """`SavingsGoal` -> `savings goal`, for messages."""
+    return "".join(f" {char.lower()}" if char.isupper() else char for char in model.__name__).strip()
+
+
+def _key(model: Model) -> ColumnElement[Any]:
+    (column,) = model.__table__.primary_key.columns  # tables that tools address have one key column
+    return column
+
+
+@cache
+def _by_key(model: Model) -> Select[Any]:
+    return select(model.__table__).where(_key(model) == bindparam("key"))
+
+
+class Context:
+    """One call's view of the state of one server. Rows are plain dicts of column values."""
+
+    def __init__(self, connection: Connection, now: datetime, call_key: str) -> None:
+        self.db = connection
+        self.now = now
+        self._call_key = call_key
+
+    @property
+    def today(self) -> str:
+        """The session's date as ISO text."""
+        return self.now.date().isoformat()
+
+    @property
+    def timestamp(self) -> str:
+        """The session's time as ISO text to the minute."""
+        return self.now.isoformat(timespec="minutes")
+
+    def find(self, model: Model, key: str) -> Row | None:
+        """Return the row with this primary key, or None."""
+        row = self.db.execute(_by_key(model), {"key": key}).first()
+        return None if row is None else dict(row._mapping)
+
+    def get(self, model: Model, key: str, hint: str = "") -> Row:
+        """Return the row with this primary key. Raises NotFound that names the value and, by `hint`, where to look."""
+        row = self.find(model, key)
+        if row is None:
+            raise NotFound(f"no {_label(model)} {key!r}" + (f"; {hint}" if hint else ""))
+        return row
+
+    def rows(self, statement: Select[Any], **parameters: Any) -> list[Row]:
+        """Return all rows of a Core select; order it, or the order is not part of the contract."""
+        return [dict(row._mapping) for row in self.db.execute(statement, parameters)]
+
+    def scalar(self, statement: Select[Any], **parameters: Any) -> Any:
+        """Return the single value of a Core select, or None."""
+        return self.db.execute(statement, parameters).scalar()
+
+    def insert(self, model: Model, **values: Any) -> Row:
+        """Insert one row; a missing `id` gets a new one. Returns the values."""
+        key = _key(model).name if len(model.__table__.primary_key.columns) == 1 else None
+        if key == "id" and "id" not in values:
+            values = {"id": self.new_id(model), **values}
+        self.db.execute(insert(model.__table__), [values])
+        return values
+
+    def update(self, model: Model, key: str, **values: Any) -> None:
+        """Change columns of the row with this primary key."""
+        self.db.execute(update(model.__table__).where(_key(model) == key).values(**values))
+
+    def delete(self, model: Model, *where: ColumnElement[bool]) -> None:
+        """Delete the rows that fit all conditions; at least one condition is needed."""
+        if not where:
+            raise ValueError("delete needs a condition")
+        self.db.execute(delete(model.__table__).where(*where))
+
+    def new_id(self, model: Model) -> str:
+        """A new id such as `TXN-40213` (prefix: the table class's `id_prefix`).
+
+        It follows from the seed and the call itself, not from a counter: independent calls get the same ids in any order,
+        so two episodes that did the same things end in equal states.
+        """
+        prefix: str = model.id_prefix  # type: ignore[attr-defined]
+        for attempt in range(1_000):
+            text = f"{self._call_key}|{prefix}|{attempt}"
+            number = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+            candidate = f"{prefix}-{10_000 + number % 90_000}"
+            if self.find(model, candidate) is None:
+                return candidate
+        raise RuntimeError(f"no free id for {model.__name__}")
+
+
+def one_of(values: Sequence[str]) -> str:
+    """`a, b or c`: the end of a message that says what would be right."""
+    return " or ".join([", ".join(values[:-1]), values[-1]] if len(values) > 1 else list(values))

@@ -1,0 +1,35 @@
+"""Finding servers by name: every distribution may bring some through the entry point group `proverl.servers`."""
+
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from proverl.envs.server import Server
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in sorted(entry_points(group="proverl.servers"), key=lambda item: item.name)}
+
+
+def server_names() -> tuple[str, ...]:
+    """Names of all installed servers, sorted."""
+    return tuple(_entries())
+
+
+@cache
+def load_server(name: str) -> Server:
+    """Import and return a server. Raises ValueError that names the nearest server when there is none of this name."""
+    entry = _entries().get(name)
+    if entry is None:
+        near = get_close_matches(name, server_names(), n=1)
+        raise ValueError(
+            f"no server {name!r}; "
+            + (f"did you mean {near[0]!r}?" if near else f"installed: {', '.join(server_names())}")
+        )
+    server = entry.load()
+    if not isinstance(server, Server):
+        raise ValueError(
+            f"entry point {name!r} = {entry.value!r} is a {type(server).__name__}, not a proverl.envs.Server"
+        )
+    return server

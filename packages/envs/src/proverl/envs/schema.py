@@ -1,0 +1,125 @@
+"""From a tool's Python signature to its JSON Schemas and its argument check.
+
+The check is strict (no string becomes a number) and its errors are sentences for a model to act on.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from proverl.core import Json
+from proverl.envs.types import MAX_TEXT
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+_SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps
+
+
+def _described(annotation: Any) -> tuple[Any, str]:
+    """Split `Annotated[T, "text", ...]` into the type and its description."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, ""
+    base, *extras = get_args(annotation)
+    texts = [item for item in extras if isinstance(item, str)]
+    kept = [item for item in extras if not isinstance(item, str)]
+    return (Annotated[tuple([base, *kept])] if kept else base), " ".join(texts)  # type: ignore[return-value]
+
+
+def _bounded(annotation: Any) -> Any:
+    if annotation is str:
+        return Annotated[str, Field(max_length=MAX_TEXT)]
+    if annotation is int:
+        return Annotated[int, Field(ge=-_SAFE_INTEGER, le=_SAFE_INTEGER)]
+    if annotation is float:
+        return Annotated[float, Field(allow_inf_nan=False)]
+    return annotation
+
+
+def parameters_model(function: Callable[..., Any]) -> type[BaseModel]:
+    """The pydantic model of a tool's parameters; the function's first parameter is the context and is left out."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, tuple[Any, FieldInfo]] = {}
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        kind, text = _described(hints[parameter.name])
+        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+        fields[parameter.name] = (_bounded(kind), Field(default, description=text or None))
+    config = ConfigDict(extra="forbid", strict=True)
+    return create_model(function.__name__, __config__=config, **fields)  # type: ignore[call-overload, no-any-return]
+
+
+def _tidy(schema: Any, server: str) -> Any:
+    """Drop pydantic's titles, name the server in `x-entity`, keep everything else."""
+    if isinstance(schema, list):
+        return [_tidy(item, server) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "title" and isinstance(value, str):
+            continue
+        if key == "x-entity" and isinstance(value, str):
+            tidy[key] = value if "." in value else f"{server}.{value}"
+        elif key in ("properties", "$defs"):
+            tidy[key] = {name: _tidy(item, server) for name, item in value.items()}
+        elif key in ("default", "enum", "const", "examples"):
+            tidy[key] = value
+        else:
+            tidy[key] = _tidy(value, server)
+    return tidy
+
+
+def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
+    """Replace `$ref` by what it names: models read a flat schema better, and no reader has to resolve it."""
+    if isinstance(schema, list):
+        return [_inline(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(definitions[schema["$ref"].removeprefix("#/$defs/")], definitions)
+    return {key: _inline(value, definitions) for key, value in schema.items() if key != "$defs"}
+
+
+def _clean(schema: dict[str, Any], server: str) -> dict[str, Any]:
+    tidy = _tidy(schema, server)
+    return dict(_inline(tidy, tidy.get("$defs", {})))
+
+
+def parameters_schema(model: type[BaseModel], server: str) -> dict[str, Any]:
+    """JSON Schema (object) of a tool's parameters."""
+    schema = _clean(model.model_json_schema(), server)
+    schema.setdefault("properties", {})
+    schema.pop("description", None)
+    return schema
+
+
+def returns_schema(function: Callable[..., Any], server: str) -> dict[str, Any]:
+    """JSON Schema (object) of a tool's result. Raises TypeError when the tool does not return a typed object."""
+    annotation = get_type_hints(function, include_extras=True).get("return")
+    schema = _clean(TypeAdapter(annotation).json_schema(), server) if annotation is not None else {}
+    if schema.get("type") != "object":
+        raise TypeError(f"tool {function.__name__!r} must return a TypedDict, not {annotation!r}")
+    return schema
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """One sentence for a model: which argument, what was wrong, what was given."""
+    parts = []
+    for item in error.errors(include_url=False)[:3]:
+        where = ".".join(str(part) for part in item["loc"]) or "arguments"
+        if item["type"] == "missing":
+            parts.append(f"{where}: required argument is missing")
+        elif item["type"] == "extra_forbidden":
+            parts.append(f"{where}: no such argument; this tool takes {', '.join(model.model_fields) or 'none'}")
+        else:
+            parts.append(f"{where}: {_sentence(item['msg'])}, got {_brief(item['input'])}")
+    return "; ".join(parts)
+
+
+def _sentence(message: str) -> str:
+    text = message.removeprefix("Value error, ")
+    return text[:1].lower() + text[1:]
+
+
+def _brief(value: Json) -> str:
+    text = repr(value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 80 else text[:77] + "..."

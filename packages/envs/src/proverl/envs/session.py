@@ -1,0 +1,165 @@
+"""A session: one isolated copy of the state of the servers that one episode uses. Single use, deterministic."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from random import Random
+from typing import Any
+
+from proverl.core import Call, ErrorCode, Json, Result, Tool, canonical_json
+from proverl.envs.context import Context
+from proverl.envs.errors import Refusal
+from proverl.envs.registry import load_server
+from proverl.envs.schema import explain
+from proverl.envs.server import Server, ToolFunction
+from proverl.envs.state import Row, digest, dump, raw_connection
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+_EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
+_TICK = timedelta(minutes=1)
+
+
+def start_time(seed: int) -> datetime:
+    """When a session with this seed begins: nine o'clock on a weekday within two years of January 2026."""
+    weeks, day = divmod(Random(f"clock:{seed}").randrange(520), 5)
+    return _EPOCH + timedelta(weeks=weeks, days=day)
+
+
+class Session:
+    """Isolated state of some servers, with its own clock and ids.
+
+    A state is opened when its server is first used and closed with the session. Every call is one transaction: it commits
+    as a whole or leaves the state as it was. The clock moves one minute with each successful call that writes.
+    """
+
+    def __init__(self, servers: Sequence[str | Server], seed: int, id: str = "") -> None:
+        """Raises ValueError for an unknown server, or when two servers offer tools of the same name."""
+        self.id = id or f"session-{seed}"
+        self.seed = seed
+        self.now = start_time(seed)
+        self._start = self.now
+        self._servers = [load_server(server) if isinstance(server, str) else server for server in servers]
+        self._functions: dict[str, tuple[Server, ToolFunction]] = {}
+        for server in self._servers:
+            for name, function in server.functions.items():
+                if name in self._functions:
+                    raise ValueError(
+                        f"servers {self._functions[name][0].name} and {server.name} both have a tool {name!r}"
+                    )
+                self._functions[name] = (server, function)
+        self._states: dict[str, Connection] = {}
+        self._answered: dict[str, tuple[str, Result]] = {}
+        self._closed = False
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools that models see, in the order of the servers."""
+        return tuple(entry.tool for _, entry in self._functions.values() if not entry.tool.hidden)
+
+    def call(self, name: str, arguments: dict[str, Json], call_id: str = "") -> Result:
+        """Run one tool. Never raises for a bad call; a `call_id` seen before returns its first result and does not act.
+
+        Raises RuntimeError when the session is closed.
+        """
+        if self._closed:
+            raise RuntimeError(f"session {self.id} is closed; open a new one")
+        if not call_id:
+            return self._run(name, arguments)
+        text = repr((name, arguments))
+        if call_id in self._answered:
+            first, result = self._answered[call_id]
+            if first != text:
+                return Result(
+                    None, ErrorCode.INVALID_ARGUMENTS, f"call id {call_id!r} was used for another call; use a new id"
+                )
+            return result
+        result = self._run(name, arguments)
+        self._answered[call_id] = (text, result)
+        return result
+
+    async def execute(self, call: Call) -> Result:
+        """The same as `call`, in the shape that the episode loop shares with remote environments."""
+        return self.call(call.name, call.arguments, call.id)
+
+    def digest(self) -> str:
+        """SHA-256 (hex) of the content of all states, audit columns left out."""
+        return digest(self._content())
+
+    def diff(self) -> dict[str, dict[str, dict[str, Row | None]]]:
+        """What differs from the start: `server.table` -> primary key -> {"before": row or None, "after": row or None}."""
+        with Session(self._servers, self.seed) as fresh:
+            before, after = fresh._content(), self._content()
+        changes: dict[str, dict[str, dict[str, Row | None]]] = {}
+        for table, rows in after.items():
+            for key in sorted(before[table].keys() | rows.keys()):
+                old, new = before[table].get(key), rows.get(key)
+                if old != new:
+                    changes.setdefault(table, {})[key] = {"before": old, "after": new}
+        return changes
+
+    def check_invariants(self) -> None:
+        """Raise AssertionError when the state breaks a law of one of its servers."""
+        for server in self._servers:
+            for check in server.invariants:
+                check(self._context(server, ""))
+
+    def close(self) -> None:
+        """Release every state; closing again does nothing."""
+        self._closed = True
+        while self._states:
+            self._states.popitem()[1].close()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _content(self) -> dict[str, dict[str, Row]]:
+        return {
+            f"{server.name}.{table}": rows
+            for server in self._servers
+            for table, rows in dump(self._state(server), server.storage).items()
+        }
+
+    def _state(self, server: Server) -> Connection:
+        state = self._states.get(server.name)
+        if state is None:
+            state = server.storage.connect(server.image(self.seed, self._start))
+            self._states[server.name] = state
+        return state
+
+    def _context(self, server: Server, call_key: str) -> Context:
+        return Context(self._state(server), self.now, f"{self.seed}|{server.name}|{call_key}")
+
+    def _run(self, name: str, arguments: Any) -> Result:
+        if name not in self._functions:
+            near = get_close_matches(str(name), list(self._functions), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "call one of the tools offered"
+            return Result(None, ErrorCode.UNKNOWN_TOOL, f"no tool {name!r}; {hint}")
+        server, entry = self._functions[name]
+        try:
+            checked = entry.model.model_validate(arguments)
+        except ValidationError as error:
+            return Result(None, ErrorCode.INVALID_ARGUMENTS, explain(error, entry.model))
+        values = {field: getattr(checked, field) for field in entry.model.model_fields}
+        key = "" if entry.tool.read_only else f"{name}|{canonical_json(arguments)}"
+        return self._transact(server, entry, values, key)
+
+    def _transact(self, server: Server, entry: ToolFunction, values: dict[str, Any], key: str) -> Result:
+        context = self._context(server, key)
+        raw = raw_connection(context.db)
+        raw.execute("BEGIN")
+        try:
+            content = entry.function(context, **values)
+        except Refusal as refusal:
+            raw.execute("ROLLBACK")
+            return Result(None, refusal.code, str(refusal))
+        except Exception as error:  # a fault of the tool: the episode goes on, the state is as before
+            raw.execute("ROLLBACK")
+            return Result(None, ErrorCode.CRASHED, f"{entry.tool.name} failed inside: {type(error).__name__}: {error}")
+        raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
+        if not entry.tool.read_only:
+            self.now += _TICK
+        return Result(content)

@@ -1,0 +1,94 @@
+"""The state of one server in one session: a private in-memory SQLite database cloned from a seeded template image.
+
+Statements run through SQLAlchemy Core on one engine per server, so all sessions share its cache of compiled statements.
+A column with `info={"audit": True}` (written by the clock: when, or where the caller stands) is left out of digests, so
+that independent calls may come in any order.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from proverl.core import canonical_json
+from sqlalchemy import Connection, Engine, create_engine, insert, select
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.pool import NullPool
+
+Row = dict[str, Any]
+
+
+def _open(image: bytes | None) -> sqlite3.Connection:
+    raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=256)
+    if image is not None:
+        raw.deserialize(image)
+    raw.execute("PRAGMA foreign_keys=ON")
+    return raw
+
+
+class Storage:
+    """The tables of one server: builds its template image for a seed and opens states from it."""
+
+    def __init__(self, name: str, base: type[DeclarativeBase]) -> None:
+        self.name = name
+        self.tables = base.metadata.sorted_tables
+        self._metadata = base.metadata
+        self._next_image: bytes | None = None
+        self._engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The one engine of this server, made on first use."""
+        if self._engine is None:
+            self._engine = create_engine(
+                "sqlite://",
+                poolclass=NullPool,
+                creator=lambda: _open(self._next_image),
+                isolation_level="AUTOCOMMIT",
+                query_cache_size=4000,
+            )
+        return self._engine
+
+    def connect(self, image: bytes | None) -> Connection:
+        """Open a connection on a private copy of the image, or on an empty database."""
+        self._next_image = image
+        return self.engine.connect()
+
+    def build(self, seed: Callable[[Random], dict[type[Any], list[Row]]], rng: Random) -> bytes:
+        """Create the tables, insert the seeded rows, and return the database's bytes."""
+        with self.connect(None) as connection:
+            self._metadata.create_all(connection)
+            rows = seed(rng)
+            raw = raw_connection(connection)
+            raw.execute("BEGIN")
+            for table in self.tables:
+                for model, values in rows.items():
+                    if model.__table__ is table and values:
+                        connection.execute(insert(table), values)
+            raw.execute("COMMIT")
+            return raw.serialize()
+
+
+def raw_connection(connection: Connection) -> sqlite3.Connection:
+    """The sqlite3 connection under a SQLAlchemy one."""
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def dump(connection: Connection, storage: Storage) -> dict[str, dict[str, Row]]:
+    """The logical content: table -> primary key (as JSON text) -> row without audit columns."""
+    content: dict[str, dict[str, Row]] = {}
+    for table in storage.tables:
+        columns = [column for column in table.columns if not column.info.get("audit")]
+        keys = [column.name for column in table.primary_key.columns]
+        rows = [dict(row._mapping) for row in connection.execute(select(*columns))]
+        content[table.name] = {canonical_json([row[key] for key in keys]): row for row in rows}
+    return content
+
+
+def digest(content: dict[str, dict[str, Row]]) -> str:
+    """SHA-256 (hex) of a logical content; equal contents have equal digests, whatever happened in between."""
+    ordered = {table: dict(sorted(rows.items())) for table, rows in sorted(content.items())}
+    return hashlib.sha256(canonical_json(ordered).encode("utf-8", "surrogatepass")).hexdigest()
