@@ -1,4 +1,4 @@
-"""The vocabulary that every other package speaks: plain, frozen, JSON-serialisable types without behaviour of their own."""
+"""The vocabulary that every other package speaks: plain types that serialise to JSON."""
 
 from proverl.core.episode import CallRecord, Episode, StopReason, Transcript
 from proverl.core.ground_truth import Edge, GroundTruth, Step, find_references, follow, reference, resolve

@@ -21,7 +21,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A call as it happened. `turn` is the index of the user turn being answered, `message` of the assistant message."""
+    """A call as it happened. `turn`: index of the user turn answered; `message`: of the assistant message."""
 
     call: Call | MalformedCall
     result: Result

@@ -26,8 +26,8 @@ class Step:
 class Edge:
     """Step `before` must be matched before step `after`.
 
-    kind `value`: an argument of `after` comes from the result of `before`, so `before` must stand in an earlier message.
-    kind `state`: `after` is refused unless `before` has run, so an earlier position in the same message is enough.
+    kind `value`: an argument of `after` comes from the result of `before`, which must stand in an earlier message.
+    kind `state`: `after` is refused unless `before` has run; an earlier position in the same message is enough.
     """
 
     before: int

@@ -7,7 +7,7 @@ Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Js
 
 
 def canonical_json(value: Json) -> str:
-    """Return the one text of a JSON value: sorted keys, no spaces, unicode as is. Raises ValueError on NaN or infinity."""
+    """Return the one text of a JSON value: sorted keys, no spaces. Raises ValueError on NaN or infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

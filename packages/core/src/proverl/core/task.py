@@ -1,6 +1,5 @@
 """A task: what the user says, what is expected, and the world it happens in."""
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -23,9 +22,9 @@ class TaskKind(StrEnum):
 class Task:
     """One conversation with scripted user turns.
 
-    `tools` are those offered to the policy, as shown (distractors and stripped enums included). `servers` and `seed` open
-    the session; `system` is the system message, which names the reference date. `notes` records how the task was made
-    (chain, persona, perturbations, source of every argument value).
+    `tools` are those offered to the policy, as shown (distractors and stripped enums included). `servers` and `seed`
+    open the session; `system` is the system message, which names the reference date. `notes` records how the task was
+    made (chain, persona, perturbations, source of every argument value).
     """
 
     id: str
@@ -52,5 +51,5 @@ def task_to_json(task: Task) -> str:
 
 
 def task_from_json(text: str | bytes) -> Task:
-    """Inverse of `task_to_json`. Raises pydantic.ValidationError (a ValueError) that names the field, the value and why."""
+    """Inverse of `task_to_json`. Raises pydantic.ValidationError (a ValueError) that names field, value and reason."""
     return _adapter().validate_json(text)

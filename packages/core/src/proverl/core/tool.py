@@ -9,7 +9,7 @@ from proverl.core.json import Json
 
 
 class ErrorCode(StrEnum):
-    """Why a call failed. Errors are data: a failed call leaves the state as it was and never raises through the loop."""
+    """Why a call failed. Errors are data: a failed call changes nothing and never raises through the loop."""
 
     UNKNOWN_TOOL = "unknown_tool"
     INVALID_ARGUMENTS = "invalid_arguments"
@@ -62,7 +62,7 @@ class MalformedCall:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a call returned: content, or an error code with a message that says what was wrong and what would be right."""
+    """What a call returned: content, or an error code and what was wrong and what would be right."""
 
     content: Json = None
     code: ErrorCode | None = None

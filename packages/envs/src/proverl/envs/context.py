@@ -8,7 +8,8 @@ from typing import Any
 
 from proverl.envs.errors import NotFound
 from proverl.envs.state import Row
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -20,14 +21,19 @@ def _label(model: Model) -> str:
     return "".join(f" {char.lower()}" if char.isupper() else char for char in model.__name__).strip()
 
 
-def _key(model: Model) -> ColumnElement[Any]:
-    (column,) = model.__table__.primary_key.columns  # tables that tools address have one key column
+def _table(model: Model) -> SqlTable:
+    assert isinstance(model.__table__, SqlTable)
+    return model.__table__
+
+
+def _key(model: Model) -> Column[Any]:
+    (column,) = _table(model).primary_key.columns  # tables that tools address have one key column
     return column
 
 
 @cache
 def _by_key(model: Model) -> Select[Any]:
-    return select(model.__table__).where(_key(model) == bindparam("key"))
+    return select(_table(model)).where(_key(model) == bindparam("key"))
 
 
 class Context:
@@ -70,27 +76,27 @@ class Context:
 
     def insert(self, model: Model, **values: Any) -> Row:
         """Insert one row; a missing `id` gets a new one. Returns the values."""
-        key = _key(model).name if len(model.__table__.primary_key.columns) == 1 else None
+        key = _key(model).name if len(_table(model).primary_key.columns) == 1 else None
         if key == "id" and "id" not in values:
             values = {"id": self.new_id(model), **values}
-        self.db.execute(insert(model.__table__), [values])
+        self.db.execute(insert(_table(model)), [values])
         return values
 
     def update(self, model: Model, key: str, **values: Any) -> None:
         """Change columns of the row with this primary key."""
-        self.db.execute(update(model.__table__).where(_key(model) == key).values(**values))
+        self.db.execute(update(_table(model)).where(_key(model) == key).values(**values))
 
     def delete(self, model: Model, *where: ColumnElement[bool]) -> None:
         """Delete the rows that fit all conditions; at least one condition is needed."""
         if not where:
             raise ValueError("delete needs a condition")
-        self.db.execute(delete(model.__table__).where(*where))
+        self.db.execute(delete(_table(model)).where(*where))
 
     def new_id(self, model: Model) -> str:
         """A new id such as `TXN-40213` (prefix: the table class's `id_prefix`).
 
-        It follows from the seed and the call itself, not from a counter: independent calls get the same ids in any order,
-        so two episodes that did the same things end in equal states.
+        It follows from the seed and the call itself, not from a counter: independent calls get the same ids in any
+        order, so two episodes that did the same things end in equal states.
         """
         prefix: str = model.id_prefix  # type: ignore[attr-defined]
         for attempt in range(1_000):

@@ -4,7 +4,7 @@
     ├── NotFound    a named entity does not exist
     └── Rejected    the state or the rules forbid the call
 
-A refusal becomes a `Result` with a code; it never leaves `Session.call`. Everything else in this package raises ValueError.
+A refusal becomes a `Result` with a code; it never leaves `Session.call`. Everything else here raises ValueError.
 """
 
 from proverl.core import ErrorCode

@@ -22,7 +22,7 @@ def _described(annotation: Any) -> tuple[Any, str]:
     base, *extras = get_args(annotation)
     texts = [item for item in extras if isinstance(item, str)]
     kept = [item for item in extras if not isinstance(item, str)]
-    return (Annotated[tuple([base, *kept])] if kept else base), " ".join(texts)  # type: ignore[return-value]
+    return (Annotated[tuple([base, *kept])] if kept else base), " ".join(texts)
 
 
 def _bounded(annotation: Any) -> Any:
@@ -44,7 +44,7 @@ def parameters_model(function: Callable[..., Any]) -> type[BaseModel]:
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[parameter.name] = (_bounded(kind), Field(default, description=text or None))
     config = ConfigDict(extra="forbid", strict=True)
-    return create_model(function.__name__, __config__=config, **fields)  # type: ignore[call-overload, no-any-return]
+    return create_model(function.__name__, __config__=config, **fields)  # type: ignore[call-overload]
 
 
 def _tidy(schema: Any, server: str) -> Any:

@@ -29,8 +29,8 @@ def start_time(seed: int) -> datetime:
 class Session:
     """Isolated state of some servers, with its own clock and ids.
 
-    A state is opened when its server is first used and closed with the session. Every call is one transaction: it commits
-    as a whole or leaves the state as it was. The clock moves one minute with each successful call that writes.
+    A state is opened when its server is first used and closed with the session. Every call is one transaction: it
+    commits as a whole or leaves the state as it was. The clock moves one minute with each successful writing call.
     """
 
     def __init__(self, servers: Sequence[str | Server], seed: int, id: str = "") -> None:
@@ -87,7 +87,7 @@ class Session:
         return digest(self._content())
 
     def diff(self) -> dict[str, dict[str, dict[str, Row | None]]]:
-        """What differs from the start: `server.table` -> primary key -> {"before": row or None, "after": row or None}."""
+        """What differs from the start: `server.table` -> primary key -> {"before": row | None, "after": row | None}."""
         with Session(self._servers, self.seed) as fresh:
             before, after = fresh._content(), self._content()
         changes: dict[str, dict[str, dict[str, Row | None]]] = {}

@@ -91,4 +91,5 @@ def dump(connection: Connection, storage: Storage) -> dict[str, dict[str, Row]]:
 def digest(content: dict[str, dict[str, Row]]) -> str:
     """SHA-256 (hex) of a logical content; equal contents have equal digests, whatever happened in between."""
     ordered = {table: dict(sorted(rows.items())) for table, rows in sorted(content.items())}
-    return hashlib.sha256(canonical_json(ordered).encode("utf-8", "surrogatepass")).hexdigest()
+    text = canonical_json(ordered)  # type: ignore[arg-type]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,7 +1,7 @@
 """Parameter and result types that every server shares: entity references, money, dates, times, text.
 
-A type is `Annotated[<JSON type>, ...]`, so a tool's signature is its JSON Schema and its argument check at once. A plain
-string inside `Annotated` is the parameter's description.
+A type is `Annotated[<JSON type>, ...]`, so a tool's signature is its JSON Schema and its argument check at once.
+A plain string inside `Annotated` is the parameter's description.
 """
 
 import re
@@ -17,8 +17,8 @@ MAX_TEXT = 4000  # characters; long enough for an email, short enough for any st
 def Ref(entity: str, pattern: str | None = None) -> Any:  # noqa: N802 - reads as a type in signatures
     """The type of a value that names an entity, e.g. `AccountId = Ref("Account")`.
 
-    The schema carries `x-entity`; the server's name is put before it when the tool is registered, unless `entity` already
-    names a server (`"crm.Contact"`).
+    The schema carries `x-entity`; the server's name is put before it when the tool is registered, unless `entity`
+    already names a server (`"crm.Contact"`).
     """
     return Annotated[str, Field(min_length=1, max_length=200, pattern=pattern, json_schema_extra={"x-entity": entity})]
 
