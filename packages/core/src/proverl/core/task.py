@@ -45,9 +45,7 @@ def _adapter() -> TypeAdapter[Task]:
 
 def task_to_json(task: Task) -> str:
     """One line of JSON, the same bytes for equal tasks."""
-    return json.dumps(
-        _adapter().dump_python(task, mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    )
+    return canonical_json(_adapter().dump_python(task, mode="json"))
 
 
 def task_from_json(text: str | bytes) -> Task:
