@@ -15,11 +15,15 @@ _MARK = "$result"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One expected call. `turn` is the index of the first user turn by which all of its arguments were given."""
+    """One expected call. `turn` is the index of the first user turn by which all of its arguments were given.
+
+    `returned` is what it returned when the task was made; only `reward.paper_exact` compares with it.
+    """
 
     name: str
     arguments: dict[str, Json]
     turn: int = 0
+    returned: Json = None
 
 
 @dataclass(frozen=True, slots=True)

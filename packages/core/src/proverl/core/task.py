@@ -5,7 +5,7 @@ from enum import StrEnum
 from functools import cache
 
 from proverl.core.ground_truth import GroundTruth
-from proverl.core.json import Json
+from proverl.core.json import Json, canonical_json
 from proverl.core.tool import Tool
 from pydantic import TypeAdapter
 
