@@ -1,7 +1,8 @@
-"""R = w_v R_validity + w_c R_coverage + w_e R_efficiency + w_n R_name + w_a R_arg (paper, Reward)."""
+"""The reward R of an episode from its five parts (paper, Reward)."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from proverl.core import Call, CallRecord, GroundTruth, Tool
@@ -21,9 +22,9 @@ def score(
 ) -> Breakdown:
     """Score one episode.
 
-    `calls` stand in the order in which they ran, malformed ones included. `tools` are the candidate tools with their own
-    schemas, not as shown (see `candidates`). `replied` says whether the final reply has text. Raises ValueError on a
-    ground truth that contradicts itself.
+    `calls` stand in the order in which they ran, malformed ones included. `tools` are the candidate tools with their
+    own schemas, not as shown (see `candidates`). `replied` says whether the final reply has text. Raises ValueError on
+    a ground truth that contradicts itself.
     """
     if not ground_truth.steps:
         return Breakdown(total=float(replied and not calls), n_calls=len(calls), abstention=True)
@@ -32,15 +33,28 @@ def score(
     if not calls:
         return Breakdown(budget=allowed, matched=(None,) * n_expected)
     matching = match(calls, ground_truth, paper_exact=config.paper_exact)
-    parts = {
-        "validity": validity(calls, {tool.name: tool for tool in tools}),
-        "coverage": matching.coverage,
-        "efficiency": efficiency(len(calls), n_expected, config.alpha, config.beta),
-        "name": name_share(calls, ground_truth),
-        "arg": matching.arg,
-    }
-    total = math.fsum(getattr(config, part) * value for part, value in parts.items())
-    return Breakdown(**parts, total=total, n_calls=len(calls), budget=allowed, matched=matching.positions)
+    parts = Breakdown(
+        validity=validity(calls, {tool.name: tool for tool in tools}),
+        coverage=matching.coverage,
+        efficiency=efficiency(len(calls), n_expected, config.alpha, config.beta),
+        name=name_share(calls, ground_truth),
+        arg=matching.arg,
+        n_calls=len(calls),
+        budget=allowed,
+        matched=matching.positions,
+    )
+    return replace(parts, total=weighted_sum(parts, config))
+
+
+def weighted_sum(parts: Breakdown, config: RewardConfig) -> float:
+    """R, by default 0.5 R_validity + 0.5 R_coverage + 0.15 R_efficiency + 0.2 R_name + 0.1 R_arg."""
+    return (
+        config.validity * parts.validity
+        + config.coverage * parts.coverage
+        + config.efficiency * parts.efficiency
+        + config.name * parts.name
+        + config.arg * parts.arg
+    )
 
 
 def budget(n_expected: int, beta: float) -> int:
@@ -61,6 +75,6 @@ def name_share(calls: Sequence[CallRecord], ground_truth: GroundTruth) -> float:
 
 
 def candidates(offered: Sequence[Tool], own: Sequence[Tool]) -> tuple[Tool, ...]:
-    """Return the offered tools as their servers define them (`own`), which undoes stripped enums; others stay as offered."""
+    """Return the offered tools as their servers define them (`own`), without stripped enums; others stay as offered."""
     by_name = {tool.name: tool for tool in own}
     return tuple(by_name.get(tool.name, tool) for tool in offered)

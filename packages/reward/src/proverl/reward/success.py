@@ -11,8 +11,8 @@ def task_success(
 ) -> bool:
     """Whether the final state is the ground truth's and every read-only step was made with equal argument values.
 
-    `state_equal` says whether the session's final digest equals the one after the ground truth's calls. A task that expects no
-    call is done by a reply with text and no call. Raises ValueError when a step's tool is not among `tools`.
+    `state_equal` says whether the session's final digest equals the one after the ground truth's calls. A task that
+    expects no call is done by a reply with text and no call. Raises ValueError when a step's tool is not among `tools`.
     """
     if not ground_truth.steps:
         return replied and not calls

@@ -33,7 +33,7 @@ def call_validity(record: CallRecord, tools: Mapping[str, Tool]) -> float:
 
 
 def has_required(arguments: Mapping[str, Json], schema: Mapping[str, Any]) -> bool:
-    """Whether every required parameter is there with a compatible JSON type; optional and unknown ones are not looked at."""
+    """Whether every required parameter is there with a compatible JSON type; no other parameter is looked at."""
     properties = schema.get("properties", {})
     return all(
         name in arguments and compatible(arguments[name], properties.get(name, {}), schema)
@@ -76,7 +76,7 @@ def _is_type(value: Json, name: str) -> bool:
 
 
 def _referred(pointer: str, root: Mapping[str, Any]) -> Any:
-    """Return the part of `root` that a local pointer such as `#/$defs/Money` names; an unresolvable one takes anything."""
+    """Return the part of `root` that a pointer such as `#/$defs/Money` names; one that leads nowhere takes anything."""
     node: Any = root
     for key in pointer.removeprefix("#").split("/")[1:]:
         node = node.get(key.replace("~1", "/").replace("~0", "~"), {}) if isinstance(node, Mapping) else {}
