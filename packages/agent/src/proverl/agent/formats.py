@@ -1,0 +1,157 @@
+"""How each model family writes tool calls, and how tools and messages are handed to its chat template."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+from proverl.core import Call, MalformedCall, Tool
+
+Calls = list[Call | MalformedCall]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFormat:
+    """A model family: `parse` splits a reply into its text and its calls, `options` go to the chat template."""
+
+    name: str
+    parse: Callable[[str], tuple[str, Calls]]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def tool_format(name: str) -> ToolFormat:
+    """Return the format of a model family. Raises ValueError that lists the known ones."""
+    if name not in FORMATS:
+        raise ValueError(f"no tool format {name!r}; known formats: {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def tiny_chat_template() -> str:
+    """The chat template (Jinja) of the tiny model; its tokenizer needs the marks in it as single special tokens."""
+    return resources.files("proverl.agent").joinpath("templates", "tiny.jinja").read_text("utf-8")
+
+
+def render_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Tools as chat templates and endpoints take them; our own schema keyword `x-entity` is left out."""
+    return [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": _plain(tool.parameters)},
+        }
+        for tool in tools
+    ]
+
+
+def _plain(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: _plain(value) for key, value in schema.items() if key != "x-entity"}
+    return [_plain(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Split a reply into its thinking and the rest; thinking that is never closed takes all of it."""
+    before, opened, after = text.partition("<think>")
+    if not opened and "</think>" not in text:
+        return "", text
+    if not opened:  # the chat template itself opened the block
+        before, after = "", text
+    thinking, _, rest = after.partition("</think>")
+    return thinking.strip(), before + rest.lstrip()
+
+
+def parse_hermes(text: str) -> tuple[str, Calls]:
+    """`<tool_call>{"name": ..., "arguments": {...}}</tool_call>`, as Qwen2.5, Qwen3 and Granite 4 write it.
+
+    Calls inside a thinking block are not calls.
+    """
+    return _split(split_thinking(text)[1], "<tool_call>", "</tool_call>", _hermes_call)
+
+
+def parse_tiny(text: str) -> tuple[str, Calls]:
+    """`<|call|>name{"key":"value"}<|/call|>`, as the shipped tiny model writes it."""
+    return _split(text, "<|call|>", "<|/call|>", _tiny_call)
+
+
+def _split(text: str, opening: str, closing: str, read: Callable[[str], tuple[Call, str]]) -> tuple[str, Calls]:
+    """Cut the marked blocks out of `text`; `read` returns the call at the start of a string and what follows it."""
+    kept, calls = [], Calls()
+    while True:
+        before, found, rest = text.partition(opening)
+        kept.append(before)
+        if not found:
+            return "".join(kept).strip(), calls
+        try:
+            call, after = read(rest)
+            if not after.lstrip().startswith(closing):
+                raise ValueError(f"expected {closing} after the arguments")
+            calls.append(call)
+            text = after.lstrip()[len(closing) :]
+        except ValueError as error:
+            body, text = _skip(rest, opening, closing)
+            calls.append(MalformedCall(opening + body, str(error)))
+
+
+def _skip(rest: str, opening: str, closing: str) -> tuple[str, str]:
+    """Split after a broken block: at its closing mark, or before the next opening mark, whichever is first."""
+    ends = [at for at in (rest.find(opening), rest.find(closing)) if at >= 0]
+    end = min(ends, default=len(rest))
+    return rest[:end], rest[end:].removeprefix(closing)
+
+
+def _hermes_call(text: str) -> tuple[Call, str]:
+    value, after = _read_json(text)
+    if not isinstance(value, dict):
+        raise ValueError('a call must be an object {"name": ..., "arguments": {...}}')
+    return _call(value.get("name"), value.get("arguments", {})), after
+
+
+def _tiny_call(text: str) -> tuple[Call, str]:
+    name, brace, _ = text.partition("{")
+    if not brace:
+        raise ValueError("a call must be a tool name followed by its arguments as a JSON object")
+    value, after = _read_json(text[len(name) :])
+    return _call(name.strip(), value), after
+
+
+def _call(name: Any, arguments: Any) -> Call:
+    if not isinstance(name, str) or not name or any(mark in name for mark in "<>|"):
+        raise ValueError(f"the tool name must be a non-empty string, not {name!r}")
+    if isinstance(arguments, str):  # some models escape the object once more
+        arguments, after = _read_json(arguments)
+        if after.strip():
+            raise ValueError("the arguments string holds more than one JSON object")
+    if not isinstance(arguments, dict):
+        raise ValueError(f"arguments must be a JSON object, not {json.dumps(arguments)}")
+    return Call(name, arguments)
+
+
+def read_arguments(text: str) -> dict[str, Any]:
+    """Return the JSON object in `text` (an endpoint's arguments). Raises ValueError that says what is wrong."""
+    return _call("name", text or "{}").arguments
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def _read_json(text: str) -> tuple[Any, str]:
+    start = len(text) - len(text.lstrip())
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not valid JSON: {error.msg} at character {error.pos - start}") from None
+    except RecursionError:
+        raise ValueError("not valid JSON: nested too deeply") from None
+    return value, text[end:]
+
+
+FORMATS = {
+    "tiny": ToolFormat("tiny", parse_tiny),
+    # thinking off (paper, what is left open): Qwen3 alone knows the option, other templates ignore it
+    "qwen": ToolFormat("qwen", parse_hermes, {"enable_thinking": False}),
+    "granite": ToolFormat("granite", parse_hermes),
+}

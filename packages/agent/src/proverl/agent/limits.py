@@ -1,0 +1,34 @@
+"""Every limit on an episode, in one place."""
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an episode may use; the defaults are the paper's (section Training) where it names one.
+
+    user_turns: rounds of tool results and follow-up user turns together, as verl counts them; the first one is free.
+    assistant_turns: replies of the policy.
+    calls: calls executed in the whole episode.
+    prompt_tokens, response_tokens: of the first prompt, and of everything after it (environment text included).
+    reply_tokens: of one reply; 0 means whatever room is left.
+    tool_output_tokens: shown of one tool result; the cut is visible.
+    call_seconds, episode_seconds: wall-clock time of one call and of the whole episode.
+    """
+
+    user_turns: int = 5
+    assistant_turns: int = 10
+    calls: int = 32
+    prompt_tokens: int = 12384
+    response_tokens: int = 16384
+    reply_tokens: int = 0
+    tool_output_tokens: int = 2048
+    call_seconds: float = 30.0
+    episode_seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            least = 0 if limit.name == "reply_tokens" else 1 if limit.type is int else 0.001
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or value < least:
+                raise ValueError(f"limits.{limit.name} is {value!r}; it must be a number of at least {least}")

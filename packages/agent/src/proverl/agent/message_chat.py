@@ -1,0 +1,124 @@
+"""A chat that keeps messages for an OpenAI-compatible endpoint with function calling."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from openai import AsyncOpenAI
+from proverl.agent.chat import Message, Reply, clip
+from proverl.agent.formats import read_arguments, render_tools
+from proverl.agent.limits import Limits
+from proverl.core import Call, MalformedCall, Task, Tool
+
+
+class MessageChat:
+    """One conversation with an endpoint. Errors of the endpoint, after the client's retries, raise from `reply`."""
+
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        tools: Sequence[Tool],
+        limits: Limits,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._client = client
+        self._limits = limits
+        self._messages: list[Any] = []
+        self._asked: list[str] = []  # ids of the last reply's calls, still to be answered
+        self._first_prompt: int | None = None
+        self._used = 0
+        self._request: dict[str, Any] = {**(options or {}), "model": model}
+        if tools:
+            self._request["tools"] = render_tools(tools)
+
+    def observe(self, messages: Sequence[Message]) -> None:
+        """Add messages; tool messages get the endpoint's own ids, in the order of the calls."""
+        for message in messages:
+            if message["role"] == "tool":
+                kept = {"role": "tool", "tool_call_id": self._asked.pop(0), "content": message["content"]}
+            else:
+                kept = {"role": message["role"], "content": message["content"]}
+            self._messages.append(kept)
+
+    async def reply(self) -> Reply:
+        """Ask the endpoint. Raises openai.OpenAIError when it fails, ValueError when it returns no choice."""
+        if self._limits.reply_tokens:
+            self._request["max_completion_tokens"] = self._limits.reply_tokens
+        completion = await self._client.chat.completions.create(messages=self._messages, **self._request)
+        if not completion.choices:
+            raise ValueError(f"the endpoint returned no choice for model {self._request['model']!r}")
+        if completion.usage is not None:
+            if self._first_prompt is None:
+                self._first_prompt = completion.usage.prompt_tokens
+            self._used = completion.usage.prompt_tokens + completion.usage.completion_tokens - self._first_prompt
+        choice = completion.choices[0]
+        asked = [call for call in choice.message.tool_calls or () if call.type == "function"]
+        calls = tuple(_read(call.id, call.function.name, call.function.arguments) for call in asked)
+        self._keep(choice.message.content or "", calls, asked)
+        return Reply(choice.message.content or "", calls, "length" if choice.finish_reason == "length" else "stop")
+
+    def _keep(self, text: str, calls: Sequence[Call | MalformedCall], asked: Sequence[Any]) -> None:
+        """Add the reply to the history, in the shape that every endpoint takes back."""
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        if asked:
+            message["tool_calls"] = [
+                {
+                    "id": one.id,
+                    "type": "function",
+                    # servers parse the arguments of old calls again and fail on broken ones
+                    "function": {
+                        "name": one.function.name,
+                        "arguments": one.function.arguments if isinstance(call, Call) else "{}",
+                    },
+                }
+                for one, call in zip(asked, calls, strict=True)
+            ]
+        self._asked = [one.id for one in asked]
+        self._messages.append(message)
+
+    @property
+    def room(self) -> int | None:
+        """Tokens left by the endpoint's own count; None until it has told one."""
+        return None if self._first_prompt is None else self._limits.response_tokens - self._used
+
+    def clip(self, text: str, tokens: int) -> str:
+        """Cut a tool result at about four characters a token: the endpoint's tokenizer is not here."""
+        return clip(text, tokens)
+
+    def transcript(self) -> None:
+        """An endpoint returns no tokens."""
+        return
+
+
+def _read(number: str, name: str, arguments: str) -> Call | MalformedCall:
+    try:
+        return Call(name, read_arguments(arguments), number)
+    except ValueError as error:
+        return MalformedCall(f"{name}({arguments})", str(error))
+
+
+@dataclass(frozen=True)
+class EndpointPolicy:
+    """A model behind an OpenAI-compatible endpoint.
+
+    `options` go into every request (temperature, top_p, ...). Without `base_url` or `api_key` the client reads
+    OPENAI_BASE_URL and OPENAI_API_KEY. Use one policy in one event loop.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    retries: int = 5
+    seconds: float = 300.0
+
+    @cached_property
+    def client(self) -> AsyncOpenAI:
+        """The client, shared by all chats; it retries with a growing wait."""
+        return AsyncOpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=self.retries, timeout=self.seconds)
+
+    def chat(self, task: Task, limits: Limits, seed: int = 0) -> MessageChat:
+        """Open a chat for one episode; the seed goes to the endpoint."""
+        return MessageChat(self.client, self.model, task.tools, limits, {**self.options, "seed": seed})
