@@ -1,0 +1,39 @@
+"""The dependency graph of a server's tools, from typed references (paper, Synthesis 1).
+
+An explicit edge A -> B says that a field of A's result names an entity that a parameter of B asks for. Implicit edges
+(state) are proven by execution on the chain itself, in `proverl.synth.chain`.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+import networkx as nx
+from proverl.core import Tool
+from proverl.envs import load_server
+from proverl.synth.schema import entity_of, result_entities
+
+
+def dependency_graph(tools: Sequence[Tool]) -> nx.DiGraph:
+    """Tools as nodes (by name); edge attribute `entities` is the sorted tuple of entities that flow along it."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(tool.name for tool in tools)
+    given = {tool.name: {entity for _, entity in result_entities(tool.returns)} for tool in tools}
+    asked = {tool.name: parameter_entities(tool) for tool in tools}
+    for source in given:
+        for target in asked:
+            shared = given[source] & asked[target]
+            if shared and source != target:
+                graph.add_edge(source, target, entities=tuple(sorted(shared)))
+    return graph
+
+
+def parameter_entities(tool: Tool) -> set[str]:
+    """The entities that the parameters of a tool name."""
+    found = (entity_of(schema) for schema in tool.parameters["properties"].values())
+    return {entity for entity in found if entity}
+
+
+@cache
+def server_graph(server: str) -> nx.DiGraph:
+    """The dependency graph of an installed server's visible tools."""
+    return dependency_graph([tool for tool in load_server(server).tools if not tool.hidden])
