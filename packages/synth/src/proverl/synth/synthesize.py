@@ -84,9 +84,7 @@ def check_size(task: Task, episode: Episode, config: SynthConfig) -> None:
     """Raise Unproven when the oracle's episode is longer than the configured number of characters."""
     if not config.max_characters:
         return
-    signatures = sum(
-        len(tool.name) + sum(len(name) + 1 for name in tool.parameters["properties"]) for tool in task.tools
-    )
+    signatures = sum(len(name) + 1 for tool in task.tools for name in (tool.name, *tool.parameters["properties"]))
     spoken = sum(len(str(message.get("content") or "")) for message in episode.messages)
     called = sum(len(str(record.call)) for record in episode.calls)
     if signatures + spoken + called > config.max_characters:

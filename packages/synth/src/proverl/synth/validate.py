@@ -15,7 +15,7 @@ class Unproven(ValueError):
 
 
 async def replay(task: Task, limits: Limits) -> Episode:
-    """Let the oracle perform the task on a fresh session. Raises Unproven unless every call succeeds within the limits."""
+    """Let the oracle perform the task on a fresh session. Raises Unproven unless all calls succeed within limits."""
     with Session(task.servers, task.seed) as session:
         episode = await run_episode(task, session, OraclePolicy().chat(task, limits), limits)
     if episode.stop != StopReason.COMPLETED:
@@ -34,7 +34,7 @@ def check_sources(task: Task, episode: Episode) -> None:
     """
     for index, step in enumerate(task.ground_truth.steps):
         said = " ".join([task.system, *task.turns[: step.turn + 1]]).casefold()
-        for source, _ in find_references(step.arguments):  # type: ignore[arg-type]
+        for source, _ in find_references(step.arguments):
             if source >= index:
                 raise Unproven(f"{task.id}: step {index} refers to step {source}, which is not earlier")
         for value in _literals(step.arguments):
@@ -68,7 +68,7 @@ def _contains(text: str, part: str) -> bool:
 
 
 def _signatures(calls: list[CallRecord]) -> set[str]:
-    return {canonical_json([record.call.name, record.call.arguments]) for record in calls}  # type: ignore[union-attr,list-item]
+    return {canonical_json([record.call.name, record.call.arguments]) for record in calls}  # type: ignore[union-attr]
 
 
 class Deduplicator:
