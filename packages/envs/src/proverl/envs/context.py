@@ -66,11 +66,11 @@ class Context:
             raise NotFound(f"no {_label(model)} {key!r}" + (f"; {hint}" if hint else ""))
         return row
 
-    def rows(self, statement: Select[Any], **parameters: Any) -> list[Row]:
+    def rows(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
         return [dict(row._mapping) for row in self.db.execute(statement, parameters)]
 
-    def scalar(self, statement: Select[Any], **parameters: Any) -> Any:
+    def scalar(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> Any:
         """Return the single value of a Core select, or None."""
         return self.db.execute(statement, parameters).scalar()
 

@@ -1,0 +1,122 @@
+"""The command for people: `proverl servers`, `proverl tools SERVER`, `proverl call`, `proverl serve`."""
+
+import asyncio
+import json
+import socket
+import sys
+from typing import Annotated
+
+import typer
+from proverl.core import Result
+from proverl.envs.registry import load_server, server_names
+from proverl.envs.server import Server
+from proverl.envs.session import Session
+from rich.console import Console
+from rich.table import Table
+
+app = typer.Typer(help="Stateful MCP servers with isolated, deterministic sessions.", no_args_is_help=True)
+console = Console(soft_wrap=True)
+
+
+def _fail(message: str) -> typer.Exit:
+    typer.echo(message, err=True)
+    return typer.Exit(2)
+
+
+def _load(name: str) -> Server:
+    try:
+        return load_server(name)
+    except ValueError as error:
+        raise _fail(str(error)) from None
+
+
+@app.command()
+def servers() -> None:
+    """List the installed servers."""
+    table = Table("server", "tools", "what it is")
+    for name in server_names():
+        server = load_server(name)
+        table.add_row(name, str(sum(not tool.hidden for tool in server.tools)), server.description)
+    console.print(table)
+
+
+@app.command()
+def tools(server: Annotated[str, typer.Argument(help="Name of a server")]) -> None:
+    """List the tools of a server with their parameters."""
+    table = Table("tool", "parameters", "what it does", title=server)
+    for tool in _load(server).tools:
+        if not tool.hidden:
+            required = set(tool.required)
+            names = [name if name in required else f"{name}?" for name in tool.parameters["properties"]]
+            table.add_row(tool.name, ", ".join(names), tool.description.splitlines()[0])
+    console.print(table)
+
+
+@app.command()
+def call(
+    server: Annotated[str, typer.Argument(help="Name of a server")],
+    calls: Annotated[list[str], typer.Argument(help="""Calls in order: TOOL or TOOL={"name": value, ...}""")],
+    seed: Annotated[int, typer.Option(help="Seed of the session")] = 0,
+) -> None:
+    """Run calls on one fresh session and print each result as JSON."""
+    with Session([_load(server)], seed) as session:
+        for text in calls:
+            result = _one(session, text)
+            typer.echo(result.text())
+            if not result.ok:
+                raise typer.Exit(1)
+
+
+def _one(session: Session, text: str) -> Result:
+    name, _, body = text.partition("=")
+    try:
+        arguments = json.loads(body or "{}")
+    except ValueError as error:
+        raise _fail(f'arguments of {name} are not JSON ({error}); write {name}={{"parameter": value}}') from None
+    return session.call(name, arguments)
+
+
+@app.command()
+def serve(
+    server: Annotated[list[str], typer.Argument(help="Servers to serve together")],
+    http: Annotated[int | None, typer.Option(help="Serve streamable HTTP on this port instead of stdio")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on; anything but loopback needs --token")] = "127.0.0.1",
+    token: Annotated[str, typer.Option(envvar="PROVERL_TOKEN", help="Bearer token that clients must send")] = "",
+    seed: Annotated[int, typer.Option(help="Seed for clients that name no session")] = 0,
+) -> None:
+    """Serve over MCP: stdio by default, streamable HTTP at http://HOST:PORT/mcp with --http PORT."""
+    from proverl.envs.hosting import Sessions, http_app, serve_stdio  # imported late: the other commands need no MCP
+
+    try:
+        sessions = Sessions([_load(name) for name in server], seed)
+        Session(sessions.servers, seed).close()
+    except ValueError as error:
+        raise _fail(str(error)) from None
+    if http is None:
+        asyncio.run(serve_stdio(sessions))
+        return
+    if host not in ("127.0.0.1", "localhost", "::1") and not token:
+        raise _fail(f"--host {host} is reachable from elsewhere; give --token (or PROVERL_TOKEN), or use 127.0.0.1")
+    _check_port(host, http)
+    import uvicorn
+
+    print(f"serving {', '.join(server)} at http://{host}:{http}/mcp", file=sys.stderr)
+    uvicorn.run(http_app(sessions, host, token), host=host, port=http, log_level="warning", timeout_keep_alive=3600)
+
+
+def _check_port(host: str, port: int) -> None:
+    if not 0 < port < 65_536:
+        raise _fail(f"--http {port}: a port is a number from 1 to 65535")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise _fail(
+                f"port {port} on {host} cannot be used ({error.strerror}); choose another with --http"
+            ) from None
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,176 @@
+"""Sessions: isolated, deterministic, one transaction per call, errors as results."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from proverl.core import ErrorCode
+from proverl.envs import Context, Server, Session, load_server, start_time
+from sqlalchemy.orm import DeclarativeBase
+from typing_extensions import TypedDict
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+IDS = st.integers(10_000, 10_031).map(lambda number: f"NOTE-{number}")
+CALLS = st.one_of(
+    st.tuples(st.just("get_note"), st.fixed_dictionaries({"note_id": IDS})),
+    st.tuples(st.just("delete_note"), st.fixed_dictionaries({"note_id": IDS})),
+    st.tuples(st.just("break_note"), st.fixed_dictionaries({"note_id": IDS})),
+    st.tuples(st.just("add_note"), st.fixed_dictionaries({"text": st.text(max_size=9), "cost": st.floats(0.01, 99)})),
+    st.tuples(
+        st.sampled_from(["list_notes", "add_note", "nothing", ""]), st.dictionaries(st.text(max_size=5), ANYTHING)
+    ),
+    st.tuples(st.sampled_from(["get_note", "delete_note"]), st.fixed_dictionaries({"note_id": ANYTHING})),
+)
+
+
+@given(st.lists(CALLS, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_same_seed_and_calls_give_the_same_results_in_any_interleaving(notes, calls):
+    with Session([notes], 7) as alone:
+        expected = [alone.call(*call) for call in calls]
+        digest = alone.digest()
+    with Session([notes], 7) as one, Session([notes], 7) as two, Session([notes], 8) as other:
+        for index, call in enumerate(calls):
+            other.call(*call)
+            assert one.call(*call) == expected[index]
+            if index:
+                assert two.call(*calls[index - 1]) == expected[index - 1]
+        assert one.digest() == digest
+
+
+@given(CALLS)
+@settings(max_examples=150, deadline=None)
+def test_a_failed_call_changes_nothing_and_a_reading_one_neither(notes, call):
+    with Session([notes], 3) as session:
+        before, now = session.digest(), session.now
+        result = session.call(*call)
+        if not result.ok or call[0] in ("get_note", "list_notes"):
+            assert (session.digest(), session.now) == (before, now)
+            assert session.diff() == {}
+        else:
+            assert session.now > now
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code", "message"),
+    [
+        ("get_notes", {}, ErrorCode.UNKNOWN_TOOL, "no tool 'get_notes'; did you mean 'get_note'?"),
+        ("get_note", {}, ErrorCode.INVALID_ARGUMENTS, "note_id: required argument is missing"),
+        ("get_note", {"note_id": 5}, ErrorCode.INVALID_ARGUMENTS, "note_id: input should be a valid string, got 5"),
+        ("get_note", {"note_id": "NOTE-1"}, ErrorCode.NOT_FOUND, "no note 'NOTE-1'; list_notes shows the ids"),
+        ("delete_note", {"note_id": "NOTE-10000"}, ErrorCode.REJECTED, "only unlocked notes can be deleted"),
+        ("add_note", {"text": "a", "cost": 1.005}, ErrorCode.INVALID_ARGUMENTS, "at most two decimals"),
+        ("add_note", {"text": "a", "cost": True}, ErrorCode.INVALID_ARGUMENTS, "cost: expected a number"),
+        ("add_note", {"text": "a", "cost": 1, "due": "9 March"}, ErrorCode.INVALID_ARGUMENTS, "the form 2026-03-09"),
+        ("add_note", {"text": "a", "cost": 1, "tag": 1}, ErrorCode.INVALID_ARGUMENTS, "takes text, cost, due"),
+        ("break_note", {"note_id": "NOTE-10001"}, ErrorCode.CRASHED, "ZeroDivisionError: fault of the tool"),
+    ],
+)
+def test_errors_say_what_was_wrong_and_what_would_be_right(notes, name, arguments, code, message):
+    with Session([notes], 0) as session:
+        result = session.call(name, arguments)
+    assert result.code == code
+    assert message in result.message
+
+
+def test_a_repeated_call_id_does_not_act_twice(notes):
+    with Session([notes], 0) as session:
+        first = session.call("add_note", {"text": "a", "cost": 1}, "call-1")
+        assert session.call("add_note", {"text": "a", "cost": 1}, "call-1") == first
+        assert session.call("add_note", {"text": "b", "cost": 1}, "call-1").code == ErrorCode.INVALID_ARGUMENTS
+        assert len(session.diff()["notes.note"]) == 1
+
+
+def test_independent_calls_end_in_equal_states_in_any_order(notes):
+    calls = [("add_note", {"text": text, "cost": 2}) for text in "abc"] + [("delete_note", {"note_id": "NOTE-10001"})]
+    with Session([notes], 4) as one, Session([notes], 4) as two:
+        for call in calls:
+            one.call(*call)
+        for call in reversed(calls):
+            two.call(*call)
+        assert one.digest() == two.digest()
+
+
+def test_the_same_call_twice_makes_two_entities(notes):
+    with Session([notes], 4) as session:
+        first, second = (session.call("add_note", {"text": "a", "cost": 2}).content["id"] for _ in range(2))
+        assert first != second
+
+
+def test_diff_tells_rows_before_and_after(notes):
+    with Session([notes], 4) as session:
+        session.call("delete_note", {"note_id": "NOTE-10001"})
+        (change,) = session.diff()["notes.note"].values()
+    assert change["before"]["id"] == "NOTE-10001"
+    assert change["after"] is None
+
+
+def test_seeds_give_different_states_and_workdays(notes):
+    digests = set()
+    for seed in range(20):
+        with Session([notes], seed) as session:
+            digests.add(session.digest())
+        assert start_time(seed).weekday() < 5
+    assert len(digests) == 20
+
+
+def test_a_template_image_is_the_same_bytes_each_time(notes):
+    assert notes.build(5, start_time(5)) == notes.build(5, start_time(5))
+
+
+def test_a_closed_session_refuses_and_closes_again(notes):
+    session = Session([notes], 0)
+    session.call("list_notes", {})
+    session.close()
+    session.close()
+    with pytest.raises(RuntimeError, match="is closed"):
+        session.call("list_notes", {})
+
+
+def test_unknown_servers_and_clashing_tools_are_named(notes):
+    with pytest.raises(ValueError, match="did you mean 'banking'"):
+        load_server("bankin")
+    with pytest.raises(ValueError, match="both have a tool 'list_notes'"):
+        Session([notes, notes], 0)
+
+
+def test_a_faulty_definition_is_refused_when_it_is_written():
+    class Base(DeclarativeBase):
+        pass
+
+    class View(TypedDict):
+        id: str
+
+    server = Server("faulty", "Faulty.", Base, lambda rng, now: {})
+    with pytest.raises(ValueError, match="required parameters not said outside brackets"):
+
+        @server.tool(phrases=["do it[ to {name}]"])
+        def no_slot(ctx: Context, name: str) -> View:
+            """Do it."""
+
+    with pytest.raises(ValueError, match="unknown slots"):
+
+        @server.tool(phrases=["do {what}"])
+        def wrong_slot(ctx: Context) -> View:
+            """Do it."""
+
+    with pytest.raises(ValueError, match="needs a docstring"):
+
+        @server.tool(phrases=["do it"])
+        def silent(ctx: Context) -> View: ...
+
+    with pytest.raises(TypeError, match="must return a TypedDict"):
+
+        @server.tool(phrases=["do it"])
+        def untyped(ctx: Context) -> list[str]:
+            """Do it."""
+
+
+def test_schemas_name_the_entities_with_their_server(notes):
+    tool = notes.functions["get_note"].tool
+    assert tool.parameters["properties"]["note_id"]["x-entity"] == "notes.Note"
+    assert tool.returns["properties"]["id"]["x-entity"] == "notes.Note"
+    assert tool.required == ("note_id",)
