@@ -1,9 +1,14 @@
 """JSON values: their type, their one canonical text, and the equality that the reward uses."""
 
 import json
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, Union
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+from typing_extensions import TypeAliasType
+
+if TYPE_CHECKING:
+    Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+else:  # pydantic reads a recursive type only when it has a name
+    Json = TypeAliasType("Json", Union[None, bool, int, float, str, list["Json"], dict[str, "Json"]])  # noqa: UP007
 
 
 def canonical_json(value: Json) -> str:
