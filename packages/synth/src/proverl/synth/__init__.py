@@ -3,7 +3,7 @@
 from proverl.synth.config import SynthConfig
 from proverl.synth.dataset import read_tasks, write_tasks
 from proverl.synth.graph import dependency_graph
-from proverl.synth.synthesize import Impossible, is_heldout, stream, synthesize
+from proverl.synth.pipeline import Impossible, is_heldout, stream, synthesize
 
 __all__ = [
     "Impossible",

@@ -23,6 +23,7 @@ Said = Literal["value", "that", "first", "same"]
 _ATTEMPTS = 8  # tries for one step before the walk gives up
 _CONNECTED = 0.85  # share of steps that must take up something salient
 _RECALL = 0.85  # share of entity arguments taken from what is salient, where that is possible
+_WRITING = 3  # how much likelier a writing tool is than a reading one: readers succeed far more often
 _OPTIONAL = 0.4  # share of optional parts of a phrase that are said
 
 
@@ -150,7 +151,8 @@ class _Walk:
             fresh = [tool for tool in fresh if parameter_entities(tool) & self.salient.keys()]
         elif not self.chain.steps:
             fresh = [tool for tool in fresh if self.graph.out_degree(tool.name)]
-        return self.rng.choice(fresh) if fresh else None
+        weights = [1 if tool.read_only else _WRITING for tool in fresh]
+        return self.rng.choices(fresh, weights)[0] if fresh else None
 
     def _settle(self, phrase: str) -> str:
         def keep(match: re.Match[str]) -> str:
