@@ -3,13 +3,14 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterator
+from itertools import count
 from random import Random
 from typing import Literal
 
 from proverl.agent import Limits
-from proverl.core import Episode, Task
+from proverl.core import Episode, Task, TaskKind
 from proverl.synth.assemble import abstention, missing_function, multi_turn
-from proverl.synth.chain import Chain, walk
+from proverl.synth.chain import walk
 from proverl.synth.config import SynthConfig
 from proverl.synth.validate import Deduplicator, Unproven, check_sources, replay
 from proverl.synth.values import NoValue
@@ -18,7 +19,8 @@ Split = Literal["train", "heldout"]
 
 _FIRST_HELDOUT_WORLD = 1_000_000
 _HELDOUT_SHARE = 5  # one chain in five is never trained on
-_PATIENCE = 60  # tries per task before the settings are called impossible
+_PATIENCE = 2_000  # draws for one task before the settings are called impossible
+_FOREIGN = 0.6  # share of abstention tasks that ask for another server's tool
 
 
 class Impossible(ValueError):
@@ -30,25 +32,26 @@ def is_heldout(names: tuple[str, ...]) -> bool:
     return hashlib.blake2b(" ".join(names).encode(), digest_size=8).digest()[0] % _HELDOUT_SHARE == 0
 
 
-def candidate(config: SynthConfig, rng: Random, id: str, split: Split) -> Task | None:
+def draw_kind(config: SynthConfig, rng: Random) -> TaskKind:
+    """The kind of the next task, by the configured shares."""
+    draw = rng.random()
+    if draw < config.abstention:
+        return TaskKind.ABSTENTION
+    return TaskKind.CLARIFICATION if draw < config.abstention + config.clarification else TaskKind.MULTI_TURN
+
+
+def candidate(config: SynthConfig, kind: TaskKind, rng: Random, id: str, split: Split) -> Task | None:
     """One unvalidated task, or None when this draw led nowhere."""
     world = rng.randrange(config.worlds) + (_FIRST_HELDOUT_WORLD if split == "heldout" else 0)
     server = rng.choice(config.servers)
-    draw = rng.random()
-    if draw < config.abstention:
+    if kind == TaskKind.ABSTENTION:
         others = [name for name in config.servers if name != server]
-        foreign = walk(rng.choice(others), world, 1, rng) if others and rng.random() < 0.6 else None
+        foreign = walk(rng.choice(others), world, 1, rng) if others and rng.random() < _FOREIGN else None
         return abstention(foreign, server, world, config, rng, id)
-    chain = _chain(server, world, config, rng, split)
-    if chain is None:
-        return None
-    kind = missing_function if draw < config.abstention + config.clarification else multi_turn
-    return kind(chain, config, rng, id)
-
-
-def _chain(server: str, world: int, config: SynthConfig, rng: Random, split: Split) -> Chain | None:
     chain = walk(server, world, rng.randint(*config.chain_length), rng)
-    return chain if chain is not None and is_heldout(chain.names) == (split == "heldout") else None
+    if chain is None or is_heldout(chain.names) != (split == "heldout"):
+        return None
+    return (missing_function if kind == TaskKind.CLARIFICATION else multi_turn)(chain, config, rng, id)
 
 
 def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iterator[tuple[Task, Episode]]:
@@ -56,28 +59,29 @@ def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iter
 
     Raises Impossible when no draw passes validation for a long time; the message says what failed last.
     """
-    loop = asyncio.new_event_loop()
-    try:
-        number, failed, last = 0, 0, "no chain of the wanted length was found"
-        while True:
+    with asyncio.Runner() as runner:
+        for number in count():
             rng = Random(f"{seed}:{split}:{number}")
-            number += 1
-            try:
-                task = candidate(config, rng, f"{split}-{seed}-{number}", split)
-                if task is not None:
-                    episode = loop.run_until_complete(replay(task, limits))
-                    check_sources(task, episode)
-                    check_size(task, episode, config)
-                    failed = 0
-                    yield task, episode
-                    continue
-            except (Unproven, NoValue) as error:
-                last = str(error)
-            failed += 1
-            if failed >= _PATIENCE * 10:
-                raise Impossible(f"no task passed validation in {failed} tries on {config.servers}; the last: {last}")
-    finally:
-        loop.close()
+            kind = draw_kind(config, rng)
+            yield _prove(config, kind, rng, f"{split}-{seed}-{number}", split, limits, runner)
+
+
+def _prove(
+    config: SynthConfig, kind: TaskKind, rng: Random, id: str, split: Split, limits: Limits, runner: asyncio.Runner
+) -> tuple[Task, Episode]:
+    """Draw until a task of this kind passes every check."""
+    last = "no chain of the wanted length was found"
+    for _ in range(_PATIENCE):
+        try:
+            task = candidate(config, kind, rng, id, split)
+            if task is not None:
+                episode = runner.run(replay(task, limits))
+                check_sources(task, episode)
+                check_size(task, episode, config)
+                return task, episode
+        except (Unproven, NoValue) as error:
+            last = str(error)
+    raise Impossible(f"no {kind} task passed validation in {_PATIENCE} tries on {', '.join(config.servers)}: {last}")
 
 
 def check_size(task: Task, episode: Episode, config: SynthConfig) -> None:
@@ -95,27 +99,22 @@ def synthesize(
     config: SynthConfig,
     seed: int,
     split: Split,
-    count: int,
+    size: int,
     limits: Limits,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Task]:
-    """`count` distinct tasks of a split, each proven by replay. The same arguments give the same tasks.
+    """`size` distinct tasks of a split, each proven by replay. The same arguments give the same tasks.
 
     `progress` is called with the number of tasks so far. Raises Impossible when the settings cannot give that many.
     """
     tasks: list[Task] = []
     unique = Deduplicator(config.jaccard)
-    rejected = 0
-    for task, episode in stream(config, seed, split, limits):
-        if len(tasks) == count:
+    for drawn, (task, episode) in enumerate(stream(config, seed, split, limits)):
+        if unique.is_new(task, episode):
+            tasks.append(task)
+            progress(len(tasks))
+        if len(tasks) == size:
             break
-        if not unique.is_new(task, episode):
-            rejected += 1
-            if rejected > _PATIENCE * max(count, 10):
-                raise Impossible(
-                    f"only {len(tasks)} of {count} tasks differ enough; ask for fewer or widen synth.worlds"
-                )
-            continue
-        tasks.append(task)
-        progress(len(tasks))
+        if drawn > 20 * (size + 10):
+            raise Impossible(f"only {len(tasks)} of {size} tasks differ enough; ask for fewer or more synth.worlds")
     return tasks
