@@ -4,7 +4,7 @@ import unicodedata
 from typing import Annotated, Literal
 
 from proverl.envs import Context, Rejected, Text, money
-from proverl.envs.servers.banking import names, rules
+from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import Account, AccountId, Customer, CustomerId
 from pydantic import Field
@@ -80,7 +80,7 @@ def _folded(text: str) -> str:
 def find_customers(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(max_length=80, examples=list(names.LAST_NAMES))] | None,
+        Annotated[Text, Field(max_length=80, examples=list(words.LAST_NAMES))] | None,
         "Part of the name; upper and lower case and accents make no difference. All customers if left out",
     ] = None,
     limit: Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most customers listed"] = 5,
@@ -159,7 +159,7 @@ def open_account(
     customer_id: Annotated[CustomerId, "Customer who will hold the account"],
     type: Annotated[AccountType, "Savings accounts can't pay payees or have cards"],
     name: Annotated[
-        Annotated[Text, Field(max_length=40, examples=list(names.SAVINGS_NAMES))] | None,
+        Annotated[Text, Field(max_length=40, examples=list(words.SAVINGS_NAMES))] | None,
         "What the customer calls the account",
     ] = None,
 ) -> OpenedAccount:

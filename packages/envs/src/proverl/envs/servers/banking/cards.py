@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from proverl.envs import Context, Rejected
-from proverl.envs.servers.banking import rules
+from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import AccountId, Card, CardId
 from pydantic import Field
@@ -13,19 +13,11 @@ from typing_extensions import TypedDict
 CardStatus = Literal["active", "frozen", "blocked", "expired"]
 _FOUR_DIGITS = "^[0-9]{4}$"
 Pin = Annotated[
-    str,
-    Field(pattern=_FOUR_DIGITS, json_schema_extra={"x-sensitive": True, "x-source": "reveal_card_pin.pin"}),
+    str, Field(pattern=_FOUR_DIGITS, json_schema_extra={"x-sensitive": True, "x-source": "reveal_card_pin.pin"})
 ]
 NewPin = Annotated[
-    str,
-    Field(
-        pattern=_FOUR_DIGITS,
-        json_schema_extra={"x-sensitive": True},
-        examples=[
-            "4827", "9153", "3618", "7240", "2086", "5931", "8462", "1709", "6375", "0524", "4190", "7853", "3907",
-        ],
-    ),
-]  # fmt: skip
+    str, Field(pattern=_FOUR_DIGITS, json_schema_extra={"x-sensitive": True}, examples=list(words.NEW_PINS))
+]
 _CARDS = select(Card.__table__).where(Card.account_id == bindparam("account")).order_by(Card.id)
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
-from proverl.envs.servers.banking import names, rules
+from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.iban import is_iban
 from proverl.envs.servers.banking.tables import AccountId, Customer, CustomerId, Payee, PayeeId, TransactionId
@@ -14,40 +14,11 @@ from typing_extensions import TypedDict
 _NEW_PAYEE_LIMIT = 50_000  # for a payment on the day the payee was saved: a scam's first payment stays small
 _PAYEES = select(Payee.__table__).where(Payee.customer_id == bindparam("customer")).order_by(Payee.id)
 
-Memo = Annotated[
-    Text,
-    Field(
-        max_length=80,
-        examples=[
-            "Rent March", "Dinner on Friday", "Birthday present", "Invoice 2214", "Shared groceries", "Gym fee",
-            "Deposit",
-            "Train tickets", "Thanks!", "Pocket money", "Half of the hotel", "Concert tickets", "Loan back",
-            "Car repair",
-        ],
-    ),
-]  # fmt: skip
+Memo = Annotated[Text, Field(max_length=80, examples=list(words.MEMOS))]
 Passcode = Annotated[
-    str,
-    Field(
-        pattern="^[0-9]{6}$",
-        json_schema_extra={"x-sensitive": True, "x-source": "reveal_passcode.passcode"},
-    ),
+    str, Field(pattern="^[0-9]{6}$", json_schema_extra={"x-sensitive": True, "x-source": "reveal_passcode.passcode"})
 ]
-Iban = Annotated[
-    str,
-    Field(
-        min_length=15,
-        max_length=42,
-        examples=[
-            "BE10431726300604", "BE80890717077177", "BE46625687067336", "BE85199449848606", "BE20121760516656",
-            "BE20703020241756", "BE22421770166747", "BE83167710857815", "BE97672183824649", "BE78497442014386",
-            "FI1246834095584270", "FI2913611756006153", "FI2946630945645744", "NL34INGB0830799655",
-            "NL28INGB9833931878",
-            "NL43RABO1599416179", "DK1395267319102294", "DK2481207928954991", "NO2187061193228", "NO1552264465398",
-            "NO7288563291242", "AT232601392510119212",
-        ],
-    ),
-]  # fmt: skip
+Iban = Annotated[str, Field(min_length=15, max_length=42, examples=list(words.IBANS))]
 
 
 class SentMoney(TypedDict):
@@ -138,7 +109,7 @@ def add_payee(
     ctx: Context,
     customer_id: Annotated[CustomerId, "Customer who will pay"],
     name: Annotated[
-        Annotated[Text, Field(max_length=70, examples=list(names.PAYEE_NAMES))], "Name of the person or company to pay"
+        Annotated[Text, Field(max_length=70, examples=list(words.PAYEE_NAMES))], "Name of the person or company to pay"
     ],
     iban: Annotated[Iban, "IBAN at another bank, e.g. BE10431726300604"],
 ) -> SavedPayee:

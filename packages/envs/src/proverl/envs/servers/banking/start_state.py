@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from random import Random
 from typing import Any
 
-from proverl.envs.servers.banking import names
+from proverl.envs.servers.banking import words
 from proverl.envs.servers.banking.iban import make_iban
 from proverl.envs.servers.banking.tables import Account, Card, Customer, Dispute, Payee, StandingOrder, Transaction
 
@@ -64,11 +64,11 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
 
 def _customers(draft: _Draft) -> list[Row]:
     rng = draft.rng
-    last_names = [*names.LAST_NAMES, rng.choice(names.LAST_NAMES)]
+    last_names = [*words.LAST_NAMES, rng.choice(words.LAST_NAMES)]
     rng.shuffle(last_names)
-    people = [f"{rng.choice(names.FIRST_NAMES)} {last}" for last in last_names]
+    people = [f"{rng.choice(words.FIRST_NAMES)} {last}" for last in last_names]
     people.append(people[0])  # two customers of the same name, told apart by their city
-    cities = rng.sample(names.CITIES, len(names.CITIES)) * 2
+    cities = rng.sample(words.CITIES, len(words.CITIES)) * 2
     return [
         draft.add(
             Customer,
@@ -82,7 +82,7 @@ def _customers(draft: _Draft) -> list[Row]:
 
 
 def _payees(draft: _Draft, customer: Row) -> list[Row]:
-    chosen = draft.rng.sample(names.PAYEE_NAMES, draft.rng.choice((0, 2, 2, 3, 3, 4)))
+    chosen = draft.rng.sample(words.PAYEE_NAMES, draft.rng.choice((0, 2, 2, 3, 3, 4)))
     return [
         draft.add(
             Payee,
@@ -110,7 +110,7 @@ def _account_values(draft: _Draft, customer: Row, kind: str, days_old: int) -> R
     return {
         "customer_id": customer["id"],
         "type": kind,
-        "name": rng.choice(names.CHECKING_NAMES if checking else names.SAVINGS_NAMES),
+        "name": rng.choice(words.CHECKING_NAMES if checking else words.SAVINGS_NAMES),
         "status": "active",
         "opened_on": draft.ago(days_old),
         "balance": 0,
@@ -172,7 +172,7 @@ def _history(draft: _Draft, account: Row, cards: list[Row], payees: list[Row]) -
     for card in cards:
         recent = card["status"] in ("active", "frozen")
         for _ in range(rng.randint(2, 4)):
-            shop, low, high = rng.choice(names.SHOPS)
+            shop, low, high = rng.choice(words.SHOPS)
             days = rng.choice((rng.randint(1, 75), rng.randint(1, 75), 140)) if recent else rng.randint(90, 150)
             _book(draft, account, "card", -rng.randint(low, high), shop, days, card_id=card["id"])
     for payee in payees[:2] if account["type"] == "checking" else ():
@@ -186,7 +186,7 @@ def _salary(draft: _Draft, account: Row) -> None:
     """Two months' pay for most customers."""
     rng = draft.rng
     if rng.random() < 0.7:
-        employer, pay, day = rng.choice(names.EMPLOYERS), rng.randint(1_600, 4_200) * 100, rng.randint(1, 29)
+        employer, pay, day = rng.choice(words.EMPLOYERS), rng.randint(1_600, 4_200) * 100, rng.randint(1, 29)
         for days in (day, day + 30):
             _book(draft, account, "deposit", pay, f"Salary {employer}", days)
 

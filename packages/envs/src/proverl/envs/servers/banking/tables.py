@@ -83,7 +83,7 @@ class Card(Base):
 
 
 class Transaction(Base):
-    """An entry in an account's ledger, positive for money in. A transfer is two entries, each naming the other account."""
+    """A ledger entry of an account, positive for money in. A transfer is two entries, each naming the other account."""
 
     __tablename__ = "entry"
     __table_args__ = (
