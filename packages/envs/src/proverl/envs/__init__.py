@@ -1,6 +1,7 @@
 """Servers, sessions, and their hosting over MCP."""
 
 from proverl.envs.context import Context, one_of
+from proverl.envs.draft import Draft
 from proverl.envs.errors import NotFound, Refusal, Rejected
 from proverl.envs.registry import load_server, server_names
 from proverl.envs.server import Server, phrase_slots
@@ -10,6 +11,7 @@ from proverl.envs.types import Count, IsoDate, IsoDateTime, IsoTime, Money, Ref,
 __all__ = [
     "Context",
     "Count",
+    "Draft",
     "IsoDate",
     "IsoDateTime",
     "IsoTime",
