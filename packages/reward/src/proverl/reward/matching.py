@@ -8,6 +8,8 @@ number of matchings.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from proverl.core import CallRecord, GroundTruth
@@ -111,7 +113,7 @@ class _Chain(NamedTuple):
 
 
 class _State(NamedTuple):
-    """Steps matched before this message, steps matched so far, and the facts known that a later call may ask for."""
+    """Value-giving steps matched before this message, steps matched so far, facts that a later call may ask for."""
 
     earlier: int
     matched: int
@@ -152,18 +154,15 @@ def exact(problem: Problem, known_answer: Mapping[int, int]) -> dict[int, int]:
 
 def _ceilings(problem: Problem, worth: _Worth) -> list[list[int]]:
     """Return, by position and step, the most that the step can still add when only calls from there on are left."""
-    coverable: set[int] = set()
-    for step in problem.order:
-        needed = problem.value[step] | problem.state[step]
-        if problem.pairs[step] and needed & sum(1 << other for other in coverable) == needed:
-            coverable.add(step)
+    matchable = sum(1 << step for step, pairs in enumerate(problem.pairs) if pairs)
+    coverable = [(value | state) & ~matchable == 0 for value, state in zip(problem.value, problem.state, strict=True)]
     rows = [[0] * len(problem.pairs)]
     for position in reversed(range(len(problem.messages))):
         row = list(rows[-1])
         for step, pairs in enumerate(problem.pairs):
             if position in pairs:
                 pair = pairs[position]
-                most = worth(step, pair.equal + len(pair.facts), covered=step in coverable)
+                most = worth(step, pair.equal + len(pair.facts), covered=coverable[step])
                 row[step] = max(row[step], most)
         rows.append(row)
     return rows[::-1]
@@ -176,10 +175,11 @@ def _search(problem: Problem, worth: _Worth, floor: int, ceilings: list[list[int
         for position in pairs:
             takers[position].append(step)
     asked = _asked_from(problem)
+    providers = reduce(or_, problem.value)
     layer: dict[_State, tuple[int, _Chain | None]] = {_State(0, 0, 0): (0, None)}
     for position, steps in enumerate(takers):
         if position and problem.messages[position] != problem.messages[position - 1]:
-            layer = _next_message(layer)
+            layer = _next_message(layer, providers)
         if steps:
             layer = _next_layer(problem, worth, layer, position, steps, asked[position + 1])
             layer = _pruned(layer, floor, ceilings[position + 1])
@@ -215,11 +215,13 @@ def _keep(layer: dict[_State, tuple[int, _Chain | None]], state: _State, total: 
         layer[state] = (total, chain)
 
 
-def _next_message(layer: Mapping[_State, tuple[int, _Chain | None]]) -> dict[_State, tuple[int, _Chain | None]]:
-    """Let everything matched so far count as earlier than the message that begins."""
+def _next_message(
+    layer: Mapping[_State, tuple[int, _Chain | None]], providers: int
+) -> dict[_State, tuple[int, _Chain | None]]:
+    """Let the steps matched so far that give a value to others (`providers`) count as earlier than the next message."""
     merged: dict[_State, tuple[int, _Chain | None]] = {}
     for state, (total, chain) in layer.items():
-        _keep(merged, _State(state.matched, state.matched, state.known), total, chain)
+        _keep(merged, _State(state.matched & providers, state.matched, state.known), total, chain)
     return merged
 
 
