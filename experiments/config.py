@@ -1,0 +1,168 @@
+"""The typed config: one frozen dataclass per Hydra group, most of them owned by the package that they configure.
+
+`typed` turns what Hydra composed into these and reports, in one sentence each, every key that does not exist and every
+value that does not fit, before anything expensive starts. Value rules stand in the dataclasses (`__post_init__`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, get_type_hints
+
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from proverl.agent.limits import Limits
+from proverl.reward import RewardConfig
+from proverl.synth.config import SynthConfig
+from proverl.trainer.config import ModelConfig, TrainerConfig
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+from pydantic_core import ErrorDetails
+
+StageName = Literal["synth", "warmstart", "grpo", "evals", "report"]
+
+
+class RunError(Exception):
+    """A run can't start or go on; the message is for the user: one sentence per problem, with what would be right."""
+
+
+class ConfigError(RunError):
+    """What the user asked for can't be run as it is written."""
+
+
+@dataclass(frozen=True)
+class EvalsConfig:
+    """Evaluation before and after."""
+
+    tasks: int
+    temperature: float
+
+
+@dataclass(frozen=True)
+class EnvsConfig:
+    """The world of an episode: which servers, and how much an episode may use."""
+
+    servers: tuple[str, ...]
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class TeacherConfig:
+    """Who writes queries and demonstrations."""
+
+    name: Literal["scripted"]
+
+
+@dataclass(frozen=True)
+class TrackingConfig:
+    """Where a run is recorded."""
+
+    uri: str  # an MLflow tracking URI: sqlite:///..., http://...
+    experiment: str  # MLflow's name for a group of runs
+    episodes: int  # how many evaluated episodes are written out for reading, before and after
+
+    def __post_init__(self) -> None:
+        if self.uri.startswith("file:"):
+            raise ValueError(
+                f"tracking.uri is {self.uri!r}, which MLflow refuses; write sqlite:///PATH or http://HOST:PORT"
+            )
+
+
+@dataclass(frozen=True)
+class ProfileConfig:
+    """The machine: what a run may use there, and what it is expected to cost."""
+
+    name: str
+    nodes: int
+    gpus_per_node: int  # 0 trains on the CPU
+    tensor_parallel: int  # GPUs that share one copy of the model while it samples
+    startup_seconds: float  # from the command to the first training step
+    step_seconds: float  # of one GRPO step
+    eval_task_seconds: float  # of one evaluated task
+    synth_task_seconds: float  # of one synthesised task
+    price_per_hour: float  # of the whole machine, in US dollars
+
+
+@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class Config:
+    """One run. `seed` and the groups decide its result; `plan`, `runs_dir` and `tracking` do not."""
+
+    experiment: str  # the overlay's name
+    seed: int
+    stages: tuple[StageName, ...]
+    plan: bool  # print what would run, and stop
+    runs_dir: str
+    model: ModelConfig
+    envs: EnvsConfig
+    synth: SynthConfig
+    teacher: TeacherConfig
+    reward: RewardConfig
+    trainer: TrainerConfig
+    evals: EvalsConfig
+    tracking: TrackingConfig
+    profile: ProfileConfig
+
+
+def typed(composed: DictConfig) -> Config:
+    """Check a composed config and return it typed. Raises ConfigError with one sentence per problem."""
+    try:
+        values = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise ConfigError(f"The config can't be resolved: {str(error).splitlines()[0]}.") from None
+    assert isinstance(values, dict)
+    values.pop("hydra", None)
+    try:
+        return TypeAdapter(Config).validate_python(values)
+    except ValidationError as error:
+        known = list(keys_of(Config))
+        raise ConfigError("\n".join(_sentence(problem, known) for problem in error.errors())) from None
+
+
+def keys_of(group: type, prefix: str = "") -> Iterable[str]:
+    """Yield the dotted names of all values of a dataclass."""
+    hints = get_type_hints(group)
+    for field in fields(group):
+        hint = hints[field.name]
+        if is_dataclass(hint) and isinstance(hint, type):
+            yield from keys_of(hint, f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name
+
+
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """The sentence for a key that does not exist, with the nearest one that does."""
+    known = list(known)
+    group = key.rpartition(".")[0]
+    siblings = [name for name in known if name.rpartition(".")[0] == group]
+    word = key.rpartition(".")[2]
+    near = _nearest(word, siblings, 0.6 if len(word) > 3 else 0.7) or _nearest(word, known, 0.8)
+    if near:
+        return f"{key} is no key of the config; did you mean {near}?"
+    inside = ", ".join(name.rpartition(".")[2] for name in siblings)
+    return f"{key} is no key of the config" + (f"; {group or 'it'} has {inside}." if siblings else ".")
+
+
+def _nearest(word: str, names: Iterable[str], least: float) -> str | None:
+    by_last = {name.rpartition(".")[2]: name for name in names}
+    near = get_close_matches(word, by_last, 1, least)
+    return by_last[near[0]] if near else None
+
+
+def _sentence(problem: ErrorDetails, known: list[str]) -> str:
+    # dataclass fields are the leading names of `loc`; what follows are positions in lists and pydantic's own tags
+    place = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
+        return unknown_key(place, known)
+    if problem["type"].startswith("missing"):
+        if isinstance(problem["loc"][-1], int):
+            return f"{place.rpartition('.')[0]} is {_shown(problem['input'])}: it has too few values."
+        return f"{place} is missing: add it to its file under conf/."
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ").rstrip(".")
+    if problem["type"] in ("value_error", "assertion_error"):
+        return f"{place}: {message}." if place not in message else f"{message}."
+    return f"{place} is {_shown(problem['input'])}: {message.replace('Input should', 'it should', 1)}."
+
+
+def _shown(value: Any) -> str:
+    text = repr(dict(value) if isinstance(value, Mapping) else value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,63 @@
+"""Evaluated episodes as one HTML page: a table of scores whose rows open into conversations. No scripts, no network."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from proverl.core import CallRecord, Episode, Json, MalformedCall, Task
+
+PARTS = ("total", "validity", "coverage", "efficiency", "name", "arg")
+
+
+def page(title: str, lead: str, evaluated: Iterable[tuple[Task, Episode, bool]]) -> str:
+    """Return the page for (task, episode, success) triples; `episode.reward` holds the parts."""
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    items = [_item(*one) for one in evaluated]
+    return environment.get_template("episodes.html.j2").render(title=title, lead=lead, parts=PARTS, items=items)
+
+
+def _item(task: Task, episode: Episode, success: bool) -> dict[str, Any]:
+    return {
+        "task": task.id,
+        "kind": task.kind.value.replace("_", " "),
+        "success": success,
+        "reward": episode.reward,
+        "calls": len(episode.calls),
+        "stop": str(episode.stop),
+        "error": episode.error,
+        "expected": [_call_text(step.name, step.arguments) for step in task.ground_truth.steps],
+        "messages": list(_messages(episode)),
+    }
+
+
+def _messages(episode: Episode) -> Iterator[dict[str, Any]]:
+    for position, message in enumerate(episode.messages):
+        if message["role"] == "tool":
+            continue  # shown with its call
+        if text := _text(message.get("content")):
+            yield {"role": message["role"], "text": text}
+        yield from (_call(record) for record in episode.calls if record.message == position)
+
+
+def _call(record: CallRecord) -> dict[str, Any]:
+    call = record.call
+    malformed = isinstance(call, MalformedCall)
+    text = f"{call.text}\n({call.reason})" if isinstance(call, MalformedCall) else _call_text(call.name, call.arguments)
+    return {"calls": text, "ok": record.result.ok and not malformed, "result": _pretty(record.result.text())}
+
+
+def _call_text(name: str, arguments: dict[str, Json]) -> str:
+    return f"{name}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
+
+
+def _pretty(text: str) -> str:
+    value = json.loads(text)
+    return json.dumps(value, indent=1, ensure_ascii=False) if len(text) > 100 else text
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, list):  # OpenAI's content parts
+        return "\n".join(str(part.get("text", "")) for part in content)
+    return str(content or "")

@@ -1,0 +1,108 @@
+"""One job of a command: its stages, its MLflow run, its figures."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+from experiments.cache import Entry, StageCache
+from experiments.config import Config, ConfigError
+from experiments.pipeline import Stage, compute, flat, lacking, plan
+from experiments.progress import Report, Screen
+from experiments.provenance import provenance
+from experiments.report import episode_pages, figures, table, ui_command
+from experiments.tracking import Follower, Tracker, rows_by_step
+
+METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
+
+
+def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -> Path | None:
+    """Run a job and return the path of its figures, which is also the last line printed (None for `plan=true`).
+
+    Raises ConfigError when this machine lacks something that a stage to compute needs.
+    """
+    cache = StageCache(Path(config.runs_dir) / "stages")
+    missing = lacking(config, stages, cache)
+    if config.plan:
+        screen.console.print(plan(config, stages, cache))
+        for sentence in missing:
+            screen.say(f"Needs: {sentence}")
+        return None
+    if missing:
+        raise ConfigError("\n".join(missing))
+    screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
+    with _tracked(config, folder, screen) as tracker:
+        outputs = compute(config, stages, cache, screen, _Watch(tracker, config))
+        return _conclude(config, outputs, folder, tracker, screen)
+
+
+class _Watch:
+    """While a training stage runs, sends its steps to MLflow and shows the last one."""
+
+    def __init__(self, tracker: Tracker, config: Config) -> None:
+        self.tracker = tracker
+        self.steps = config.trainer.steps
+
+    @contextmanager
+    def __call__(self, stage: Stage, folder: Path, report: Report) -> Iterator[None]:
+        def handle(rows: list[dict[str, Any]]) -> None:
+            self.tracker.steps(rows)
+            report(int(rows[-1]["step"]), self.steps, _note(rows[-1]))
+
+        with Follower(folder / METRICS, handle):
+            yield
+
+
+@contextmanager
+def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
+    folder.mkdir(parents=True, exist_ok=True)
+    OmegaConf.save(OmegaConf.create(json.loads(json.dumps(flat(config)))), folder / "config.flat.yaml")
+    tracker = Tracker(config, folder, screen.say)
+    tracker.tags(
+        {**provenance(), "experiment": config.experiment, "model": config.model.name, "seed": str(config.seed)}
+    )
+    tracker.params(flat(config))
+    try:
+        yield tracker
+    except KeyboardInterrupt:
+        tracker.close("KILLED")
+        raise
+    except BaseException:
+        tracker.close("FAILED")
+        raise
+    tracker.close("FINISHED")
+
+
+def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracker: Tracker, screen: Screen) -> Path:
+    tracker.tags({f"data.{name}": entry.data_hash() for name, entry in outputs.items()})
+    for entry in outputs.values():  # steps of an output that another job computed belong to this run too
+        tracker.steps([row for _, row in sorted(rows_by_step(entry.directory / METRICS).items())])
+    found = figures(config, outputs)
+    path = folder / "figures.json"
+    path.write_text(json.dumps({**found, "mlflow": {"uri": config.tracking.uri, "run": tracker.run_id}}, indent=1))
+    tracker.results(_results(found))
+    for page in episode_pages(config, outputs, folder):
+        tracker.artifact(page, "episodes")
+    tracker.artifact(path)
+    if found["heldout"]:
+        screen.console.print(table(found))
+    screen.say(f"To look at it: {ui_command(config.tracking.uri)}")
+    screen.say(str(path))
+    return path
+
+
+def _results(found: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        f"heldout/{row['metric']}/{column}": row[column]
+        for row in found["heldout"]
+        for column in ("before", "after", "difference", "low", "high")
+        if row.get(column) is not None
+    }
+
+
+def _note(row: Mapping[str, Any]) -> str:
+    value = row.get("reward/mean")
+    return "" if value is None else f"reward {value:.3f}"

@@ -1,0 +1,182 @@
+"""The stages of a job: what each depends on, what is cached, what the rest would cost, and computing it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from proverl.core import Json
+from pydantic_core import to_jsonable_python
+from rich.table import Table
+
+from experiments.cache import Entry, StageCache, code_digest, digest
+from experiments.config import Config, ConfigError
+from experiments.progress import Report, Screen
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a stage works with: the config, the folders of earlier outputs by name, and a way to say how far it is."""
+
+    config: Config
+    outputs: Mapping[str, Path]
+    report: Report
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One output of a run.
+
+    `depends` names the groups and values that the output depends on, `code` the packages, `reads` the earlier outputs;
+    together they make the key that it is cached under. `work` fills the folder that it is given; with `resumes` it goes
+    on with what a killed run left there. `seconds` predicts its cost; `needs` names what this machine lacks for it, a
+    sentence each.
+    """
+
+    name: str  # as written in `stages`
+    output: str  # its folder's name; a stage may have several outputs
+    title: str
+    depends: tuple[str, ...]
+    code: tuple[str, ...]
+    work: Callable[[Inputs, Path], None]
+    seconds: Callable[[Config], float]
+    reads: tuple[str, ...] = ()
+    resumes: bool = False
+    needs: Callable[[Config], list[str]] = lambda config: []
+
+
+Watch = Callable[[Stage, Path, Report], AbstractContextManager[object]]
+
+
+def entries(config: Config, stages: Sequence[Stage], cache: StageCache) -> dict[str, Entry]:
+    """The cache entry of every stage's output, computed or not."""
+    found: dict[str, Entry] = {}
+    for stage in stages:
+        found[stage.output] = cache.entry(stage.output, dependencies(config, stage, found))
+    return found
+
+
+def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> dict[str, Json]:
+    """What a stage's key is the hash of."""
+    return {
+        "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
+        "code": code_digest(stage.code),
+        "inputs": {name: earlier[name].key for name in stage.reads},
+    }
+
+
+def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:
+    """The stages, what is cached, and what the rest is expected to cost."""
+    table = Table(title=f"Plan: {config.experiment}, {config.model.name}, seed {config.seed}", title_justify="left")
+    for heading in ("stage", "output", "state", "expected time", "price"):
+        table.add_column(heading, justify="right" if heading in ("expected time", "price") else "left")
+    total = 0.0
+    found = entries(config, stages, cache)
+    for stage in wanted(config, stages):
+        entry = found[stage.output]
+        state = "cached" if entry.done else "goes on" if stage.resumes and entry.partial.exists() else "to compute"
+        seconds = 0.0 if entry.done else stage.seconds(config)
+        total += seconds
+        table.add_row(stage.name, entry.directory.name, state, _time(seconds), _price(seconds, config))
+    table.add_section()
+    table.add_row("all", "", "", _time(total), _price(total, config))
+    return table
+
+
+def wanted(config: Config, stages: Sequence[Stage]) -> list[Stage]:
+    """The stages that the config asks for, in the order in which they run."""
+    return [stage for stage in stages if stage.name in config.stages]
+
+
+def lacking(config: Config, stages: Sequence[Stage], cache: StageCache) -> list[str]:
+    """What this machine lacks for the stages that are not cached, a sentence each."""
+    found = entries(config, stages, cache)
+    told = [text for stage in wanted(config, stages) if not found[stage.output].done for text in stage.needs(config)]
+    return list(dict.fromkeys(told))
+
+
+def compute(
+    config: Config,
+    stages: Sequence[Stage],
+    cache: StageCache,
+    screen: Screen,
+    watch: Watch = lambda stage, folder, report: nullcontext(),
+) -> dict[str, Entry]:
+    """Compute what the config asks for and the cache lacks; return the complete outputs by name.
+
+    Raises ConfigError when a stage needs the output of one that is neither asked for nor cached.
+    """
+    found = entries(config, stages, cache)
+    asked = wanted(config, stages)
+    _check_inputs(asked, stages, found)
+    for stage in asked:
+        entry = found[stage.output]
+        if entry.done:
+            screen.say(f"{stage.title}: cached in {entry.directory}")
+            continue
+        _compute_one(config, stage, found, cache, screen, watch)
+    return {name: entry for name, entry in found.items() if entry.done}
+
+
+def _compute_one(
+    config: Config, stage: Stage, found: Mapping[str, Entry], cache: StageCache, screen: Screen, watch: Watch
+) -> None:
+    entry = found[stage.output]
+    outputs = {name: found[name].directory for name in stage.reads}
+    with screen.stage(stage.title) as report:
+
+        def work(folder: Path) -> None:
+            with watch(stage, folder, report):
+                stage.work(Inputs(config, outputs, report), folder)
+
+        cache.compute(
+            entry,
+            work,
+            depends=dependencies(config, stage, found),
+            resumes=stage.resumes,
+            waiting=lambda: screen.say(f"{stage.title}: another run is computing it, waiting"),
+        )
+
+
+def _check_inputs(asked: Sequence[Stage], stages: Sequence[Stage], found: Mapping[str, Entry]) -> None:
+    coming = {stage.output for stage in asked}
+    makers = {stage.output: stage.name for stage in stages}
+    for stage in asked:
+        for name in stage.reads:
+            if name not in coming and not found[name].done:
+                maker = makers[name]
+                raise ConfigError(
+                    f"stages has {stage.name} but not {maker}, whose {found[name].directory.name} is not cached: "
+                    f"add {maker} to stages."
+                )
+
+
+def job_key(values: Mapping[str, Json], stages: Sequence[Stage]) -> str:
+    """The hash that names a job: its config without what changes no result, and the code of its stages."""
+    config = {key: value for key, value in values.items() if key not in ("plan", "runs_dir")}
+    return digest({"config": config, "code": code_digest({name for stage in stages for name in stage.code})})[:8]
+
+
+def flat(config: Config) -> dict[str, Json]:
+    """The config as dotted names and values."""
+    found: dict[str, Json] = {}
+
+    def walk(value: Json, name: str) -> None:
+        if isinstance(value, dict) and value:
+            for key, item in value.items():
+                walk(item, f"{name}.{key}" if name else key)
+        else:
+            found[name] = value
+
+    walk(to_jsonable_python(asdict(config)), "")
+    return found
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _price(seconds: float, config: Config) -> str:
+    return f"${seconds / 3600 * config.profile.price_per_hour:.2f}"

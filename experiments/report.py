@@ -1,0 +1,134 @@
+"""What a job found: its figures, the table a person reads, the curve of the reward, and pages of episodes."""
+
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from experiments.cache import Entry
+from experiments.config import Config
+from experiments.tracking import rows_by_step
+
+METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
+LABELS = {
+    "total": "reward",
+    "validity": "  validity",
+    "coverage": "  coverage",
+    "efficiency": "  efficiency",
+    "name": "  name",
+    "arg": "  arg",
+    "success": "task success",
+    "calls": "calls per task",
+}
+
+
+def figures(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any]:
+    """Everything that the job measured, as JSON: stages, training steps, and held-out figures before and after."""
+    steps = rows_by_step(outputs["grpo"].directory / METRICS) if "grpo" in outputs else {}
+    return {
+        "experiment": config.experiment,
+        "model": config.model.name,
+        "seed": config.seed,
+        "stages": {
+            name: {"folder": str(entry.directory), "seconds": entry.manifest()["seconds"], "data": entry.data_hash()}
+            for name, entry in outputs.items()
+        },
+        "steps": len(steps),
+        "heldout": _heldout(outputs),
+    }
+
+
+def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:
+    if "before" not in outputs:
+        return []
+    from proverl.evals import paired_difference, read_records
+
+    before = read_records(outputs["before"].directory)
+    after = read_records(outputs["after"].directory) if "after" in outputs else []
+    rows = []
+    for metric in LABELS:
+        first = [record.figures()[metric] for record in before]
+        row: dict[str, Any] = {"metric": metric, "tasks": len(first), "before": sum(first) / len(first)}
+        if after:
+            second = [record.figures()[metric] for record in after]
+            interval = paired_difference(first, second)
+            row |= {"after": sum(second) / len(second), "difference": interval.mean}
+            row |= {"low": interval.low, "high": interval.high}
+        rows.append(row)
+    return rows
+
+
+def table(found: Mapping[str, Any]) -> Table:
+    """The held-out figures before and after, with 95% intervals of the paired difference."""
+    tasks = found["heldout"][0]["tasks"]
+    shown = Table(title=f"Held-out tasks: {tasks}, each before and after training", title_justify="left")
+    for heading in ("", "before", "after", "difference", "95% interval"):
+        shown.add_column(heading, justify="left" if not heading else "right")
+    for row in found["heldout"]:
+        cells = [f"{row['before']:.3f}"]
+        if "after" in row:
+            clear = row["low"] > 0 or row["high"] < 0
+            difference = f"{row['difference']:+.3f}"
+            cells += [f"{row['after']:.3f}", f"[bold]{difference}[/bold]" if clear else difference]
+            cells += [f"{row['low']:+.3f} to {row['high']:+.3f}"]
+        shown.add_row(LABELS[row["metric"]], *cells)
+    return shown
+
+
+def curve(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterator[Path]:
+    """Draw the training reward and its parts over the steps; nothing when there was no training."""
+    rows = rows_by_step(outputs["grpo"].directory / METRICS) if "grpo" in outputs else {}
+    if not rows:
+        return
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    steps = sorted(rows)
+    for part in ("total", "validity", "coverage", "efficiency", "name", "arg"):
+        values = [rows[step].get("reward/mean" if part == "total" else f"reward/{part}") for step in steps]
+        axes.plot(steps, values, label=LABELS[part].strip(), linewidth=2.5 if part == "total" else 1.2)
+    axes.set(xlabel="GRPO step", ylabel="mean of the step's rollouts", title=f"{config.model.name}, seed {config.seed}")
+    axes.grid(alpha=0.3)
+    axes.legend(ncols=3, frameon=False)
+    path = folder / "reward.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    yield path
+
+
+def episode_pages(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterator[Path]:
+    """Write evaluated episodes as pages to read, one before and one after training."""
+    from experiments.episodes import page
+
+    for name in ("before", "after"):
+        if name not in outputs:
+            continue
+        from proverl.evals import read_records
+
+        records = read_records(outputs[name].directory)[: config.tracking.episodes]
+        path = folder / "episodes" / f"{name}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lead = f"{config.experiment}, seed {config.seed}: {len(records)} held-out tasks, {name} training."
+        title = f"{config.model.name} {name} training"
+        path.write_text(page(title, lead, ((record.task, record.episode, record.success) for record in records)))
+        yield path
+
+
+def ui_command(uri: str) -> str:
+    """The command that opens MLflow on this store, on a port that is free."""
+    if uri.startswith("http"):
+        return f"open {uri}"
+    return f"uv run mlflow ui --backend-store-uri {uri} --port {_free_port(5000)}"
+
+
+def _free_port(first: int) -> int:
+    for port in range(first, first + 100):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+    return first

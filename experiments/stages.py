@@ -1,0 +1,129 @@
+"""The stages of a run: which part of the config each depends on, and the package function that does its work.
+
+Their order here is that of a run. `before` needs no training, so a sweep over the trainer's settings evaluates it once.
+Heavy imports (torch, verl) stand inside the functions: a typing mistake must not wait for them.
+"""
+
+import shutil
+from pathlib import Path
+
+from experiments.config import Config, RunError
+from experiments.pipeline import Inputs, Stage
+
+TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
+MODEL, CHECKPOINTS = "model", "checkpoints"
+_SYNTH = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "proverl.synth")
+
+
+def _synth(inputs: Inputs, folder: Path) -> None:
+    from proverl.synth import Impossible, synthesize, write_tasks
+
+    config = inputs.config
+    total = config.synth.train_tasks + config.synth.heldout_tasks
+    made = 0
+    try:
+        for split, size, file in (
+            ("train", config.synth.train_tasks, TRAIN),
+            ("heldout", config.synth.heldout_tasks, HELDOUT),
+        ):
+
+            def progress(done: int, made: int = made, split: str = split) -> None:
+                inputs.report(made + done, total, f"{split} tasks")
+
+            tasks = synthesize(config.synth, config.seed, split, size, config.envs.limits, progress)  # type: ignore[arg-type]
+            write_tasks(tasks, folder / file)
+            made += len(tasks)
+    except Impossible as error:
+        raise RunError(f"{str(error).rstrip('.')}.") from None
+
+
+def _grpo(inputs: Inputs, folder: Path) -> None:
+    from proverl.synth import read_tasks
+    from proverl.trainer import TrainingFailed, train
+
+    config = inputs.config
+    tasks = read_tasks(inputs.outputs["synth"] / TRAIN)
+    try:
+        train(tasks, folder, config.trainer, config.model, config.envs.limits, config.reward, config.seed)
+    except TrainingFailed as error:
+        raise RunError(f"{str(error).rstrip('.')}.") from error
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)  # they served a killed run; the model is what is kept
+
+
+def _before(inputs: Inputs, folder: Path) -> None:
+    from proverl.trainer import model_path
+
+    _evaluate(inputs, folder, model_path(inputs.config.model))
+
+
+def _after(inputs: Inputs, folder: Path) -> None:
+    _evaluate(inputs, folder, inputs.outputs["grpo"] / MODEL)
+
+
+def _evaluate(inputs: Inputs, folder: Path, model: Path) -> None:
+    from proverl.evals import evaluate, load_policy
+    from proverl.synth import read_tasks
+
+    config = inputs.config
+    tasks = read_tasks(inputs.outputs["synth"] / HELDOUT)[: config.evals.tasks]
+    policy = load_policy(model, config.model.format, config.evals)
+    evaluate(tasks, policy, folder, config.evals, config.envs.limits, config.reward, config.seed, inputs.report)
+
+
+def _needs(config: Config) -> list[str]:
+    from proverl.trainer import check_requirements
+
+    return check_requirements(config.model, config.trainer)
+
+
+def _evaluations(config: Config) -> float:
+    return min(config.evals.tasks, config.synth.heldout_tasks) * config.profile.eval_task_seconds
+
+
+STAGES = (
+    Stage(
+        name="synth",
+        output="synth",
+        title="Synthesising tasks",
+        depends=("seed", "envs", "synth", "teacher"),
+        code=_SYNTH,
+        work=_synth,
+        seconds=lambda c: (c.synth.train_tasks + c.synth.heldout_tasks) * c.profile.synth_task_seconds,
+    ),
+    Stage(
+        name="evals",
+        output="before",
+        title="Evaluating before",
+        depends=("seed", "model", "envs", "evals", "reward"),
+        code=(*_SYNTH, "proverl.evals", "proverl.trainer.tiny"),
+        reads=("synth",),
+        work=_before,
+        needs=_needs,
+        resumes=True,
+        seconds=_evaluations,
+    ),
+    Stage(
+        name="grpo",
+        output="grpo",
+        title="Training with GRPO",
+        depends=("seed", "model", "envs", "reward", "trainer"),
+        code=(*_SYNTH, "proverl.trainer"),
+        reads=("synth",),
+        work=_grpo,
+        needs=_needs,
+        resumes=True,
+        seconds=lambda c: c.profile.startup_seconds + c.trainer.steps * c.profile.step_seconds,
+    ),
+    Stage(
+        name="evals",
+        output="after",
+        title="Evaluating after",
+        depends=("seed", "model", "envs", "evals", "reward"),
+        code=(*_SYNTH, "proverl.evals"),
+        reads=("synth", "grpo"),
+        work=_after,
+        needs=_needs,
+        resumes=True,
+        seconds=_evaluations,
+    ),
+)

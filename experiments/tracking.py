@@ -1,0 +1,189 @@
+"""MLflow: one run per job, written in batches, never twice, and never the reason why a job ends.
+
+The MLflow run's id is kept in the job's folder, so a killed job goes on in the same run. Steps come from the trainer's
+`metrics.jsonl`, which a thread reads as it grows; a step that the store already holds is left out. When the store can't
+be reached the user is told once and everything stays readable in the job's folder.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from proverl.core import Json
+
+from experiments.config import Config, TrackingConfig
+
+_STEP = "step"  # a metric of its own: its history says which steps the store holds
+_STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once
+_PARAM_BATCH = 100  # MLflow's own limits
+_PARAM_LENGTH = 6000
+
+
+def read_rows(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """Return the complete lines of a growing JSON-lines file from a byte offset, and the offset after them.
+
+    A file shorter than the offset was cut back to a checkpoint: it is read from its start again.
+    """
+    if not path.exists():
+        return [], 0
+    offset = offset if path.stat().st_size >= offset else 0
+    with path.open("rb") as file:
+        file.seek(offset)
+        data = file.read()
+    end = data.rfind(b"\n") + 1
+    return [json.loads(line) for line in data[:end].splitlines() if line.strip()], offset + end
+
+
+def rows_by_step(path: Path) -> dict[int, dict[str, Any]]:
+    """The rows of `metrics.jsonl` by step; of a step that was repeated after a kill, the last."""
+    return {int(row[_STEP]): row for row in read_rows(path)[0]}
+
+
+class Tracker:
+    """The MLflow run of one job. Every method returns quietly when the store can't be reached."""
+
+    def __init__(self, config: Config, job_dir: Path, warn: Callable[[str], None] = print) -> None:
+        self.config = config.tracking
+        self.job_dir = job_dir
+        self.warn = warn
+        self.run_id = ""
+        self._seen = -1
+        self._broken = False
+        self._lock = threading.Lock()
+        self._try(lambda: self._open(config))
+
+    def params(self, values: Mapping[str, Json]) -> None:
+        """Log the flattened config as parameters."""
+        from mlflow.entities import Param
+
+        params = [Param(key, str(value)[:_PARAM_LENGTH]) for key, value in values.items()]
+        for start in range(0, len(params), _PARAM_BATCH):
+            batch = params[start : start + _PARAM_BATCH]
+            self._try(lambda batch=batch: self._client.log_batch(self.run_id, params=batch))  # type: ignore[misc]
+
+    def tags(self, values: Mapping[str, str]) -> None:
+        """Set tags; a later value replaces an earlier one."""
+        from mlflow.entities import RunTag
+
+        tags = [RunTag(key, value) for key, value in values.items()]
+        self._try(lambda: self._client.log_batch(self.run_id, tags=tags))
+
+    def steps(self, rows: list[dict[str, Any]]) -> None:
+        """Log the metrics of training steps in one batch; rows without a new step are left out."""
+        with self._lock:
+            fresh: dict[int, dict[str, Any]] = {}
+            for row in rows:
+                if int(row[_STEP]) > self._seen:
+                    fresh.setdefault(int(row[_STEP]), row)
+            steps = sorted(fresh)
+            for start in range(0, len(steps), _STEP_BATCH):
+                # a step goes in one transaction, so a kill leaves it whole or absent
+                batch = [
+                    metric for step in steps[start : start + _STEP_BATCH] for metric in _metrics(step, fresh[step])
+                ]
+                self._try(lambda batch=batch: self._client.log_batch(self.run_id, metrics=batch))  # type: ignore[misc]
+            self._seen = max([self._seen, *steps])
+
+    def results(self, values: Mapping[str, float]) -> None:
+        """Log final figures, metrics without a history; those that the store already holds are left out."""
+
+        def log() -> None:
+            held = self._client.get_run(self.run_id).data.metrics
+            fresh = {key: float(value) for key, value in values.items() if held.get(key) != float(value)}
+            self._client.log_batch(self.run_id, metrics=_metrics(0, fresh))
+
+        self._try(log)
+
+    def artifact(self, path: Path, folder: str = "") -> None:
+        """Copy a file into the run's artifacts."""
+        self._try(lambda: self._client.log_artifact(self.run_id, str(path), folder or None))
+
+    def close(self, status: str) -> None:
+        """End the run as FINISHED, FAILED or KILLED."""
+        self._try(lambda: self._client.set_terminated(self.run_id, status))
+
+    def _open(self, config: Config) -> None:
+        # one try and a short wait: a store that is down must not hold up the run (MLflow's own default is minutes)
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
+        from mlflow.tracking import MlflowClient
+
+        if self.config.uri.startswith("sqlite:///"):
+            Path(self.config.uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
+        self._client = MlflowClient(self.config.uri)
+        kept = self.job_dir / "mlflow.json"
+        if kept.exists():
+            self.run_id = json.loads(kept.read_text())["run_id"]
+            self._client.update_run(self.run_id, status="RUNNING")
+            history = self._client.get_metric_history(self.run_id, _STEP)
+            self._seen = max((metric.step for metric in history), default=-1)
+            return
+        experiment = _experiment_id(self._client, self.config, Path(config.runs_dir))
+        self.run_id = self._client.create_run(experiment, run_name=self.job_dir.name).info.run_id
+        self.job_dir.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({**asdict(self.config), "run_id": self.run_id}))
+
+    def _try(self, action: Callable[[], Any]) -> None:
+        if self._broken:
+            return
+        try:
+            action()
+        except Exception as error:  # whatever a tracking server does, the training it records goes on
+            self._broken = True
+            reason = (str(error) or type(error).__name__).splitlines()[0][:200]
+            self.warn(
+                f"MLflow at {self.config.uri} can't be written ({reason}); the run goes on, its metrics are kept in "
+                f"{self.job_dir}. Typing the same command again later sends them."
+            )
+
+
+class Follower:
+    """Reads a growing `metrics.jsonl` in a thread and hands new rows on, until the block ends."""
+
+    def __init__(self, path: Path, handle: Callable[[list[dict[str, Any]]], None], seconds: float = 1.0) -> None:
+        self.path = path
+        self.handle = handle
+        self.seconds = seconds
+        self._offset = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="metrics", daemon=True)
+
+    def __enter__(self) -> "Follower":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._read()
+
+    def _follow(self) -> None:
+        while not self._stop.wait(self.seconds):
+            self._read()
+
+    def _read(self) -> None:
+        rows, self._offset = read_rows(self.path, self._offset)
+        if rows:
+            self.handle(rows)
+
+
+def _metrics(step: int, values: Mapping[str, Any]) -> list[Any]:
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
+    return [Metric(key, float(value), now, step) for key, value in numbers.items()]
+
+
+def _experiment_id(client: Any, config: TrackingConfig, runs: Path) -> str:
+    found = client.get_experiment_by_name(config.experiment)
+    if found:
+        return str(found.experiment_id)
+    # artifacts of a local store lie beside it; a server knows its own place
+    location = (runs.absolute() / "artifacts").as_uri() if config.uri.startswith("sqlite:") else None
+    return str(client.create_experiment(config.experiment, artifact_location=location))

@@ -1,0 +1,132 @@
+import re
+from itertools import product
+
+import pytest
+from omegaconf import OmegaConf
+
+from experiments.compose import CONF, check, composed, groups
+from experiments.config import Config, ConfigError, keys_of, typed
+
+OVERLAYS = groups()["experiment"]
+MODELS = groups()["model"]
+PROFILES = groups()["profile"]
+
+
+def told(*arguments):
+    with pytest.raises(ConfigError) as caught:
+        check(arguments)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_overlay_composes_with_every_model_and_profile(overlay):
+    for model, profile in product(MODELS, PROFILES):
+        (config,) = check([f"experiment={overlay}", f"model={model}", f"profile={profile}"])
+        assert (config.model.name, config.profile.name) == (model, profile)
+        assert config.experiment == overlay
+
+
+@pytest.mark.parametrize("group", [name for name in groups() if name != "experiment"])
+def test_every_option_of_every_group_is_typed(group):
+    for option in groups()[group]:
+        assert check([f"{group}={option}"])
+
+
+def test_the_files_spell_out_every_key_so_that_each_can_be_overridden():
+    written = set()
+    values = OmegaConf.to_container(composed([]), resolve=True)
+
+    def walk(value, name):
+        if isinstance(value, dict) and value:
+            for key, item in value.items():
+                walk(item, f"{name}.{key}" if name else key)
+        else:
+            written.add(name)
+
+    walk(values, "")
+    assert written == set(keys_of(Config))
+
+
+@pytest.mark.parametrize(
+    ("model", "rate"), [("qwen3_4b", 1e-6), ("qwen3_8b", 5e-8), ("qwen2_5_7b", 3e-7), ("granite", 3e-7)]
+)
+def test_models_bring_the_papers_learning_rates_into_every_overlay(model, rate):
+    for overlay in ("default", "main", "beta0"):
+        assert check([f"model={model}", f"experiment={overlay}"])[0].trainer.learning_rate == rate
+
+
+def test_main_has_the_papers_settings():
+    (config,) = check(["experiment=main"])
+    assert (config.trainer.steps, config.trainer.prompts, config.trainer.rollouts) == (350, 16, 16)
+    assert (config.envs.limits.prompt_tokens, config.envs.limits.response_tokens) == (12384, 16384)
+    assert (config.envs.limits.user_turns, config.envs.limits.assistant_turns) == (5, 10)
+    assert config.synth.train_tasks == 13517
+
+
+@pytest.mark.parametrize("part", ["validity", "coverage", "efficiency", "name", "arg"])
+def test_a_component_ablation_changes_that_weight_and_nothing_else(part):
+    (full,), (without,) = check([]), check([f"experiment=no_{part}"])
+    assert getattr(without.reward, part) == 0
+    assert {key for key in vars(full) if getattr(full, key) != getattr(without, key)} == {"experiment", "reward"}
+
+
+def test_overlays_can_be_stacked():
+    (config,) = check(["experiment=[main,no_arg]"])
+    assert (config.trainer.steps, config.reward.arg) == (350, 0)
+
+
+def test_values_on_the_command_line_win_over_an_overlay():
+    assert check(["experiment=beta0", "reward.beta=0.25"])[0].reward.beta == 0.25
+
+
+def test_a_sweep_is_checked_whole():
+    jobs = check(["-m", "reward.beta=0,0.5", "seed=0,1"])
+    assert [(job.reward.beta, job.seed) for job in jobs] == [(0, 0), (0, 1), (0.5, 0), (0.5, 1)]
+    assert "reward.beta is -1" in told("-m", "reward.beta=0,-1")
+
+
+@pytest.mark.parametrize("flag", ["--help", "--cfg=job", "--info=defaults"])
+def test_hydras_own_questions_are_left_to_hydra(flag):
+    assert check([flag]) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["reward.betta=0"], ["reward.betta is no key", "did you mean reward.beta?"]),
+        (["beta=0"], ["beta is no key", "did you mean reward.beta?"]),
+        (["+reward.gamma=1"], ["reward.gamma is no key", "validity, coverage"]),
+        (["trainer.lr=1"], ["trainer.lr is no key", "learning_rate"]),
+        (["modle=tiny"], ["modle is no key", "did you mean model?"]),
+        (["model=qwen4"], ["model has no option 'qwen4'", "did you mean qwen3_4b?", "granite"]),
+        (["experiment=no_validty"], ["experiment has no option", "did you mean no_validity?"]),
+        (["reward.beta=abc"], ["reward.beta is 'abc'", "number"]),
+        (["reward.beta=-1"], ["reward.beta is -1", "at least 0"]),
+        (["seed=x"], ["seed is 'x'", "integer"]),
+        (["stages=[synth,foo]"], ["stages.1 is 'foo'", "'synth'", "'grpo'"]),
+        (["envs.limits.calls=0"], ["limits.calls is 0", "at least 1"]),
+        (["synth.chain_length=[1]"], ["synth.chain_length", "[1]"]),
+        (["tracking.uri=file:/tmp/x"], ["tracking.uri", "sqlite:///"]),
+        (["experiment=null"], ["experiment=null", "beta0"]),
+        (["reward.beta=["], ["'reward.beta=['", "key=value"]),
+        (["reward.beta"], ["'reward.beta'", "key=value"]),
+        (["reward.beta=0,1"], ["-m"]),
+        (["reward.beta=${nothing}"], ["nothing"]),
+    ],
+)
+def test_a_mistake_gets_one_sentence_that_names_it_and_what_would_be_right(arguments, parts):
+    sentence = told(*arguments)
+    assert len(sentence.splitlines()) == 1, sentence
+    assert all(part in sentence for part in parts), sentence
+    assert re.search(r"[.?)]$", sentence), sentence
+
+
+def test_two_bad_values_get_a_sentence_each():
+    assert len(told("seed=x", "reward.arg=y").splitlines()) == 2
+
+
+def test_every_overlay_says_its_own_name():
+    for overlay in OVERLAYS:
+        text = (CONF / "experiment" / f"{overlay}.yaml").read_text()
+        assert text.startswith("# @package _global_")
+        assert typed(composed([f"experiment={overlay}"])).experiment == overlay
