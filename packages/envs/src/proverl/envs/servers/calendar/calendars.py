@@ -8,15 +8,18 @@ from proverl.envs.servers.calendar.app import server
 from proverl.envs.servers.calendar.rules import get_person, seen_calendar
 from proverl.envs.servers.calendar.tables import SELF, Access, Calendar, CalendarId, PersonId
 from pydantic import Field
-from sqlalchemy import and_, select
+from sqlalchemy import String, and_, bindparam, or_, select
 from typing_extensions import TypedDict
 
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 5, 6, 8, 10, 12, 15, 20, 25])]
+NO_LIMIT = -1  # to SQLite, for lists that are narrowed down after the query
 
 _CALENDARS = (
     select(Calendar.id, Calendar.name, Access.role)
     .join(Access, and_(Access.calendar_id == Calendar.id, Access.person_id == SELF))
+    .where(or_(bindparam("role", type_=String).is_(None), Access.role == bindparam("role")))
     .order_by(Calendar.is_primary.desc(), Access.role != "owner", Calendar.name, Calendar.id)
+    .limit(bindparam("limit"))
 )
 
 
@@ -57,8 +60,7 @@ def list_calendars(
     limit: Annotated[Limit, "How many at most"] = 5,
 ) -> CalendarList:
     """List the user's calendars, the primary one first. Readers see a calendar, writers and owners add events to it."""
-    rows = [row for row in ctx.rows(_CALENDARS) if role in (None, row["role"])]
-    return {"calendars": rows[:limit]}  # type: ignore[typeddict-item]
+    return {"calendars": ctx.rows(_CALENDARS, role=role, limit=limit)}  # type: ignore[typeddict-item]
 
 
 @server.tool(

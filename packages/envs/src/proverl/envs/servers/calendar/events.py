@@ -7,7 +7,7 @@ from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar import stock
 from proverl.envs.servers.calendar.app import server
-from proverl.envs.servers.calendar.calendars import Limit
+from proverl.envs.servers.calendar.calendars import NO_LIMIT, Limit
 from proverl.envs.servers.calendar.clock import day_bounds, minutes_between, shift
 from proverl.envs.servers.calendar.rules import (
     editable_event,
@@ -48,6 +48,11 @@ _INVITEES = (
     select(Invitee.person_id, Invitee.response)
     .where(Invitee.event_id == bindparam("event"), Invitee.person_id != SELF)
     .order_by(Invitee.person_id)
+)
+_ASK_AGAIN = (
+    update(Invitee)
+    .where(Invitee.event_id == bindparam("event"), Invitee.person_id != SELF)
+    .values(response="needs_action")
 )
 _REMINDERS = select(Reminder.minutes_before).where(Reminder.event_id == bindparam("event"))
 
@@ -116,6 +121,7 @@ def _listing(show: Show, on_calendar: bool, on_day: bool, in_series: bool) -> Se
         .outerjoin(Invitee, and_(Invitee.event_id == Event.id, Invitee.person_id == SELF))
         .where(*_SHOWN[show])
         .order_by(Event.start.desc() if show == "past" else Event.start, Event.id)
+        .limit(bindparam("limit"))
     )
     statement = statement.where(Event.calendar_id == bindparam("calendar") if on_calendar else mine())
     if on_day:
@@ -148,7 +154,7 @@ def list_events(
     statement = _listing(show, calendar_id is not None, date is not None, series_id is not None)
     day_start, day_end = day_bounds(date) if date else ("", "")
     values = {"now": ctx.timestamp, "calendar": calendar_id, "day_start": day_start, "day_end": day_end}
-    rows = ctx.rows(statement, **values, series=series_id)
+    rows = ctx.rows(statement, **values, series=series_id, limit=limit if title is None else NO_LIMIT)
     if title is not None:
         rows = [row for row in rows if title.casefold() in row["title"].casefold()]
     return {"events": [event_item(row) for row in rows[:limit]]}
@@ -253,8 +259,7 @@ def reschedule_event(
     if event["room_id"] is not None:
         refuse_unbookable(ctx, get_room(ctx, event["room_id"]), event_id, start, end)
     ctx.update(Event, event_id, start=start, end=end)
-    others = (Invitee.event_id == event_id, Invitee.person_id != SELF)
-    ctx.db.execute(update(Invitee).where(*others).values(response="needs_action"))
+    ctx.db.execute(_ASK_AGAIN, {"event": event_id})
     return event_item({**event, "start": start, "end": end})
 
 

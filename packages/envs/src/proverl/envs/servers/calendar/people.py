@@ -6,7 +6,7 @@ from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar import stock
 from proverl.envs.servers.calendar.app import server
-from proverl.envs.servers.calendar.calendars import Limit
+from proverl.envs.servers.calendar.calendars import NO_LIMIT, Limit
 from proverl.envs.servers.calendar.clock import day_bounds, moved_hour, zone
 from proverl.envs.servers.calendar.rules import (
     get_person,
@@ -21,13 +21,18 @@ from proverl.envs.servers.calendar.tables import SELF, Event, EventId, Invitee, 
 from proverl.envs.state import Row
 from proverl.envs.types import IsoDate, Text
 from pydantic import Field
-from sqlalchemy import and_, bindparam, or_, select, update
+from sqlalchemy import String, and_, bindparam, or_, select, update
 from typing_extensions import TypedDict
 
 Team = Literal["engineering", "design", "product", "marketing", "sales", "finance", "people", "legal", "external"]
 Response = Literal["needs_action", "accepted", "declined", "tentative"]
 
-_PEOPLE = select(Person.id, Person.name, Person.team).where(Person.id != SELF).order_by(Person.name, Person.id)
+_PEOPLE = (
+    select(Person.id, Person.name, Person.team)
+    .where(Person.id != SELF, or_(bindparam("team", type_=String).is_(None), Person.team == bindparam("team")))
+    .order_by(Person.name, Person.id)
+    .limit(bindparam("limit"))
+)
 _BUSY = (
     select(Event.start, Event.end)
     .outerjoin(Invitee, and_(Invitee.event_id == Event.id, Invitee.person_id == bindparam("person")))
@@ -112,7 +117,7 @@ def list_people(
     limit: Annotated[Limit, "How many at most"] = 5,
 ) -> PersonList:
     """List people of the directory in order of name. Different people may share a name."""
-    rows = [row for row in ctx.rows(_PEOPLE) if team in (None, row["team"])]
+    rows = ctx.rows(_PEOPLE, team=team, limit=limit if name is None else NO_LIMIT)
     if name is not None:
         rows = [row for row in rows if name.casefold() in row["name"].casefold()]
     return {"people": rows[:limit]}  # type: ignore[typeddict-item]

@@ -23,12 +23,18 @@ from typing_extensions import TypedDict
 
 Seats = Annotated[int, Field(ge=1, le=100, examples=[2, 3, 4, 5, 6, 8, 10, 12, 14, 16])]
 
-_ROOMS = select(Room.__table__).order_by(Room.name)
+_ITEM = (Room.id, Room.name, Room.building, Room.capacity)
+_ROOMS = select(*_ITEM).where(Room.capacity >= bindparam("seats")).order_by(Room.name).limit(bindparam("limit"))
 _TAKEN = select(Event.room_id).where(
     Event.room_id.is_not(None),
     Event.status == "confirmed",
     Event.start < bindparam("end"),
     Event.end > bindparam("start"),
+)
+_BOOKABLE = (
+    select(*_ITEM, Room.opens, Room.closes)
+    .where(Room.in_service, Room.capacity >= bindparam("seats"), Room.id.not_in(_TAKEN))
+    .order_by(Room.capacity, Room.name)
 )
 
 
@@ -72,29 +78,20 @@ def list_rooms(
     limit: Annotated[Limit, "How many at most"] = 5,
 ) -> RoomList:
     """List meeting rooms by name; with an event only those that can be booked for it, the smallest first."""
-    rooms = ctx.rows(_ROOMS)
-    if event_id is not None:
-        rooms = _bookable(ctx, rooms, seen_event(ctx, event_id))
-    items = [
-        {key: room[key] for key in RoomItem.__annotations__}
-        for room in rooms
-        if room["capacity"] >= (min_capacity or 0)
-    ]
-    return {"rooms": items[:limit]}  # type: ignore[typeddict-item]
+    seats = min_capacity or 1
+    if event_id is None:
+        return {"rooms": ctx.rows(_ROOMS, seats=seats, limit=limit)}  # type: ignore[typeddict-item]
+    return {"rooms": _bookable(ctx, seen_event(ctx, event_id), seats)[:limit]}
 
 
-def _bookable(ctx: Context, rooms: list[Row], event: Row) -> list[Row]:
-    start, end, people = event["start"], event["end"], headcount(ctx, event["id"])
-    taken = {row["room_id"] for row in ctx.rows(_TAKEN, start=start, end=end)}
-    fitting = [
-        room
+def _bookable(ctx: Context, event: Row, seats: int) -> list[RoomItem]:
+    start, end = event["start"], event["end"]
+    rooms = ctx.rows(_BOOKABLE, start=start, end=end, seats=max(seats, headcount(ctx, event["id"])))
+    return [
+        {"id": room["id"], "name": room["name"], "building": room["building"], "capacity": room["capacity"]}
         for room in rooms
-        if room["in_service"]
-        and room["id"] not in taken
-        and room["capacity"] >= people
-        and within_hours(start, end, room["opens"], room["closes"])
+        if within_hours(start, end, room["opens"], room["closes"])
     ]
-    return sorted(fitting, key=lambda room: (room["capacity"], room["name"]))
 
 
 @server.tool(
