@@ -17,7 +17,7 @@ class Draft:
         self._ids: set[str] = set()
 
     def add(self, model: type[Any], **values: Any) -> Row:
-        """Append a row and return it, still open to changes; a table with an `id_prefix` gets a fresh id such as `TXN-40213`."""
+        """Append a row, still open to changes; a table with an `id_prefix` gets a fresh id such as `TXN-40213`."""
         prefix = getattr(model, "id_prefix", "")
         row = {"id": self._new_id(prefix), **values} if prefix and "id" not in values else values
         self.rows.setdefault(model, []).append(row)

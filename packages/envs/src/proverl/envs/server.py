@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 from proverl.core import Tool
 from proverl.envs.context import Context
 from proverl.envs.schema import parameters_model, parameters_schema, returns_schema
-from proverl.envs.state import Row, Storage
+from proverl.envs.state import Row, Storage, digest
 from pydantic import BaseModel
 from sqlalchemy.orm import DeclarativeBase
 
@@ -122,6 +122,10 @@ class Server:
         """The start state for a seed, as the bytes of a SQLite database; built once per seed and process."""
         return _image(self, seed, now)
 
+    def digest(self, seed: int, now: datetime) -> str:
+        """The digest of the start state; computed once per seed and process."""
+        return _start_digest(self, seed, now)
+
     def build(self, seed: int, now: datetime) -> bytes:
         """Build the start state; the same seed and time give the same rows."""
         return self.storage.build(lambda rng: self._seed(rng, now), Random(f"{self.name}:{seed}"))
@@ -145,6 +149,12 @@ class Server:
 @lru_cache(maxsize=512)
 def _image(server: Server, seed: int, now: datetime) -> bytes:
     return server.build(seed, now)
+
+
+@lru_cache(maxsize=4096)
+def _start_digest(server: Server, seed: int, now: datetime) -> str:
+    with server.storage.connect(server.image(seed, now)) as connection:
+        return digest(connection, server.storage)
 
 
 def phrase_slots(phrase: str, optional: bool = True) -> set[str]:

@@ -1,5 +1,6 @@
 """A session: one isolated copy of the state of the servers that one episode uses. Single use, deterministic."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -49,6 +50,7 @@ class Session:
                     )
                 self._functions[name] = (server, function)
         self._states: dict[str, Connection] = {}
+        self._written: set[str] = set()  # servers whose state may differ from the start
         self._answered: dict[str, tuple[str, Result]] = {}
         self._closed = False
 
@@ -84,7 +86,13 @@ class Session:
 
     def digest(self) -> str:
         """SHA-256 (hex) of the content of all states, audit columns left out."""
-        return digest(self._content())
+        parts = [
+            digest(self._states[server.name], server.storage)
+            if server.name in self._written
+            else server.digest(self.seed, self._start)
+            for server in self._servers
+        ]
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
 
     def diff(self) -> dict[str, dict[str, dict[str, Row | None]]]:
         """What differs from the start: `server.table` -> primary key -> {"before": row | None, "after": row | None}."""
@@ -161,5 +169,6 @@ class Session:
             return Result(None, ErrorCode.CRASHED, f"{entry.tool.name} failed inside: {type(error).__name__}: {error}")
         raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
         if not entry.tool.read_only:
+            self._written.add(server.name)
             self.now += _TICK
         return Result(content)

@@ -13,6 +13,8 @@ from typing import Any
 
 from proverl.core import canonical_json
 from sqlalchemy import Connection, Engine, create_engine, insert, select
+from sqlalchemy import Table as SqlTable
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import NullPool
 
@@ -27,6 +29,13 @@ def _open(image: bytes | None) -> sqlite3.Connection:
     return raw
 
 
+def _ordered_content(table: SqlTable) -> str:
+    """The SQL that reads a table's logical content in one order."""
+    columns = [column for column in table.columns if not column.info.get("audit")]
+    statement = select(*columns).order_by(*table.primary_key.columns)
+    return str(statement.compile(dialect=sqlite_dialect()))
+
+
 class Storage:
     """The tables of one server: builds its template image for a seed and opens states from it."""
 
@@ -34,6 +43,7 @@ class Storage:
         self.name = name
         self.tables = base.metadata.sorted_tables
         self._metadata = base.metadata
+        self.contents = [_ordered_content(table) for table in self.tables]
         self._next_image: bytes | None = None
         self._engine: Engine | None = None
 
@@ -77,6 +87,15 @@ def raw_connection(connection: Connection) -> sqlite3.Connection:
     return raw
 
 
+def digest(connection: Connection, storage: Storage) -> str:
+    """SHA-256 (hex) of the logical content: equal contents have equal digests, whatever happened in between."""
+    raw = raw_connection(connection)
+    total = hashlib.sha256()
+    for statement in storage.contents:
+        total.update(repr(raw.execute(statement).fetchall()).encode())
+    return total.hexdigest()
+
+
 def dump(connection: Connection, storage: Storage) -> dict[str, dict[str, Row]]:
     """The logical content: table -> primary key (as JSON text) -> row without audit columns."""
     content: dict[str, dict[str, Row]] = {}
@@ -86,10 +105,3 @@ def dump(connection: Connection, storage: Storage) -> dict[str, dict[str, Row]]:
         rows = [dict(row._mapping) for row in connection.execute(select(*columns))]
         content[table.name] = {canonical_json([row[key] for key in keys]): row for row in rows}
     return content
-
-
-def digest(content: dict[str, dict[str, Row]]) -> str:
-    """SHA-256 (hex) of a logical content; equal contents have equal digests, whatever happened in between."""
-    ordered = {table: dict(sorted(rows.items())) for table, rows in sorted(content.items())}
-    text = canonical_json(ordered)  # type: ignore[arg-type]
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

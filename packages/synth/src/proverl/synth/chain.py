@@ -24,6 +24,7 @@ _ATTEMPTS = 8  # tries for one step before the walk gives up
 _CONNECTED = 0.85  # share of steps that must take up something salient
 _RECALL = 0.85  # share of entity arguments taken from what is salient, where that is possible
 _WRITING = 3  # how much likelier a writing tool is than a reading one: readers succeed far more often
+_FLOWING = 3  # how much likelier a tool is that can use what only a result told
 _OPTIONAL = 0.4  # share of optional parts of a phrase that are said
 
 
@@ -151,8 +152,14 @@ class _Walk:
             fresh = [tool for tool in fresh if parameter_entities(tool) & self.salient.keys()]
         elif not self.chain.steps:
             fresh = [tool for tool in fresh if self.graph.out_degree(tool.name)]
-        weights = [1 if tool.read_only else _WRITING for tool in fresh]
+        weights = [
+            (1 if tool.read_only else _WRITING) * (_FLOWING if self._takes_up_result(tool) else 1) for tool in fresh
+        ]
         return self.rng.choices(fresh, weights)[0] if fresh else None
+
+    def _takes_up_result(self, tool: Tool) -> bool:
+        known = parameter_entities(tool) & self.salient.keys()
+        return any(self.salient[entity].origin is not None for entity in known)
 
     def _settle(self, phrase: str) -> str:
         def keep(match: re.Match[str]) -> str:
