@@ -15,6 +15,8 @@ from proverl.envs.servers.banking.iban import make_iban
 from proverl.envs.servers.banking.tables import Account, Card, Customer, Dispute, Payee, StandingOrder, Transaction
 from proverl.envs.state import Row
 
+_CARD_STATUSES = ("active", "active", "frozen", "active", "blocked", "active", "active", "expired")
+
 
 def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
     """Rows by table, as the seed and the date decide."""
@@ -28,7 +30,9 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
         pay_salary(draft, accounts[0])
         save(draft, accounts)
         _standing_orders(draft, accounts, payees)
-    _close_one_of_some(draft)
+    for account in rng.sample(draft.rows[Account], 4):
+        account["status"] = "blocked"
+    _close_old_accounts(draft)
     bring_forward(draft)
     _disputes(draft)
     draft.add(Account, **_account_values(draft, draft.rows[Customer][-1], "savings", days_old=draft.rng.randint(1, 20)))
@@ -96,18 +100,16 @@ def _accounts(draft: Draft, customer: Row) -> list[Row]:
     kinds = draft.rng.choice(
         (["checking"], ["checking", "savings"], ["checking", "savings"], ["checking"] * 2 + ["savings"])
     )
-    accounts = [
+    return [
         draft.add(Account, **_account_values(draft, customer, kind, days_old=draft.rng.randint(HISTORY + 20, 3_000)))
         for kind in kinds
     ]
-    if draft.rng.random() < 0.12:
-        accounts[-1]["status"] = "blocked"
-    return accounts
 
 
 def _cards(draft: Draft, account: Row) -> list[Row]:
     rng = draft.rng
-    statuses = rng.choices(("active", "frozen", "blocked", "expired"), (70, 12, 8, 10), k=rng.choice((0, 1, 1, 2)))
+    issued = len(draft.rows.get(Card, ()))
+    statuses = [_CARD_STATUSES[(issued + extra) % len(_CARD_STATUSES)] for extra in range(rng.choice((0, 1, 1, 2)))]
     return [
         draft.add(
             Card,
@@ -122,7 +124,7 @@ def _cards(draft: Draft, account: Row) -> list[Row]:
     ]
 
 
-def _close_one_of_some(draft: Draft) -> None:
+def _close_old_accounts(draft: Draft) -> None:
     """A few customers have an old account that was emptied into their first one and closed."""
     owners = draft.rng.sample([row for row in draft.rows[Account] if row["type"] == "checking"], 3)
     for first in owners:
