@@ -10,10 +10,11 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
+
 from proverl.core import ErrorCode, Result, Tool
 from proverl.envs import Context, Session, load_server, phrase_slots, start_time
 from proverl.envs.servers.banking.iban import LENGTHS, is_iban, make_iban
-from sqlalchemy import text
 
 BANK = load_server("banking")
 VISIBLE = [tool for tool in BANK.tools if not tool.hidden]
@@ -312,7 +313,7 @@ def to_itself(bank):
 @refusal
 def more_than_there_is(bank):
     poor = bank.account(type="savings", status="active")
-    return "transfer_funds", transfer(poor, bank.rich(), poor["available"] + 0.01), "insufficient funds:"
+    return "transfer_funds", transfer(poor, bank.rich(), round(poor["available"] + 0.01, 2)), "insufficient funds:"
 
 
 @refusal

@@ -109,7 +109,7 @@ def _accounts(draft: Draft, customer: Row) -> list[Row]:
 def _cards(draft: Draft, account: Row) -> list[Row]:
     rng = draft.rng
     issued = len(draft.rows.get(Card, ()))
-    statuses = [_CARD_STATUSES[(issued + extra) % len(_CARD_STATUSES)] for extra in range(rng.choice((0, 1, 1, 2)))]
+    statuses = [_CARD_STATUSES[(issued + extra) % len(_CARD_STATUSES)] for extra in range(rng.choice((0, 1, 1, 2, 2)))]
     return [
         draft.add(
             Card,
