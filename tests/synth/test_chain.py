@@ -45,7 +45,7 @@ def test_value_edges_are_exactly_the_references_and_state_edges_are_proven(serve
             if edge.kind == "state":
                 found += 1
                 assert not succeeds_without(server, chain, truth, edge.before, edge.after)
-    assert found or server != "calendar"
+    assert found or server != "banking"  # freezing a card and then unfreezing it, at least
 
 
 def succeeds_without(server, chain, truth, left_out, wanted):
@@ -75,7 +75,7 @@ def test_entities_come_from_read_only_tools_and_reading_them_is_repeatable(serve
 @pytest.mark.parametrize("server", SERVERS)
 def test_every_visible_tool_can_appear_in_a_chain(server):
     names = set()
-    for seed in range(400):
+    for seed in range(300):
         chain = walk(server, seed % 4, 3, Random(f"all{seed}"))
         names |= set(chain.names if chain else ())
     assert names == set(server_graph(server).nodes)

@@ -19,16 +19,16 @@ CONFIG = SynthConfig(worlds=6)
 
 @pytest.fixture(scope="module")
 def train():
-    return synthesize(CONFIG, 0, "train", 80, LIMITS)
+    return synthesize(CONFIG, 0, "train", 60, LIMITS)
 
 
 @pytest.fixture(scope="module")
 def heldout():
-    return synthesize(CONFIG, 0, "heldout", 30, LIMITS)
+    return synthesize(CONFIG, 0, "heldout", 15, LIMITS)
 
 
 def test_the_same_seed_gives_the_same_bytes(train, tmp_path):
-    again = synthesize(CONFIG, 0, "train", 80, LIMITS)
+    again = synthesize(CONFIG, 0, "train", 60, LIMITS)
     write_tasks(train, tmp_path / "one.parquet")
     write_tasks(again, tmp_path / "two.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()

@@ -6,12 +6,13 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from proverl.envs.errors import NotFound
-from proverl.envs.state import Row
-from sqlalchemy import Column, Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Insert, Select, Update, bindparam, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.elements import ColumnElement
+
+from proverl.envs.errors import NotFound
+from proverl.envs.state import Row
 
 Model = type[DeclarativeBase]
 
@@ -34,6 +35,17 @@ def _key(model: Model) -> Column[Any]:
 @cache
 def _by_key(model: Model) -> Select[Any]:
     return select(_table(model)).where(_key(model) == bindparam("key"))
+
+
+@cache
+def _insert_into(model: Model) -> Insert:
+    return insert(_table(model))
+
+
+@cache
+def _change_by_key(model: Model, columns: tuple[str, ...]) -> Update:
+    changed: dict[str, Any] = {name: bindparam(f"new_{name}") for name in columns}
+    return update(_table(model)).where(_key(model) == bindparam("key")).values(changed)
 
 
 class Context:
@@ -68,7 +80,9 @@ class Context:
 
     def rows(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
-        return [dict(row._mapping) for row in self.db.execute(statement, parameters)]
+        result = self.db.execute(statement, parameters)
+        keys = tuple(result.keys())
+        return [dict(zip(keys, row, strict=True)) for row in result]
 
     def scalar(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> Any:
         """Return the single value of a Core select, or None."""
@@ -79,12 +93,13 @@ class Context:
         key = _key(model).name if len(_table(model).primary_key.columns) == 1 else None
         if key == "id" and "id" not in values:
             values = {"id": self.new_id(model), **values}
-        self.db.execute(insert(_table(model)), [values])
+        self.db.execute(_insert_into(model), values)
         return values
 
     def update(self, model: Model, key: str, **values: Any) -> None:
         """Change columns of the row with this primary key."""
-        self.db.execute(update(_table(model)).where(_key(model) == key).values(**values))
+        changed = {f"new_{name}": value for name, value in values.items()}
+        self.db.execute(_change_by_key(model, tuple(values)), {"key": key, **changed})
 
     def delete(self, model: Model, *where: ColumnElement[bool]) -> None:
         """Delete the rows that fit all conditions; at least one condition is needed."""

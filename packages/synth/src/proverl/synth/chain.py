@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Literal
 
 import networkx as nx
+
 from proverl.core import Edge, GroundTruth, Json, Step, Tool, reference, resolve
 from proverl.envs import Server, Session, load_server, phrase_slots
 from proverl.synth.graph import parameter_entities, server_graph

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from proverl.core import Task, task_from_json, task_to_json
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import networkx as nx
+
 from proverl.core import Tool
 from proverl.envs import load_server
 from proverl.synth.schema import entity_of, result_entities

@@ -33,13 +33,16 @@ def sample_entities(server: str, seed: int) -> Entities:
 
 def _arguments(tool: Tool, found: dict[str, dict[Json, None]]) -> list[dict[str, Json]]:
     choices: list[list[Json]] = []
+    limit = plain(tool.parameters["properties"].get("limit", {})).get("maximum")
+    most: dict[str, Json] = {} if limit is None else {"limit": limit}
     for name in tool.required:
         schema = plain(tool.parameters["properties"][name])
         entity = entity_of(schema)
         if entity is None or schema.get("type") == "array":
             return []
         choices.append(list(found.get(entity, ()))[:_PER_PARAMETER])
-    return [dict(zip(tool.required, values, strict=True)) for values in list(product(*choices))[:_PER_PARAMETER]]
+    given = list(product(*choices))[:_PER_PARAMETER]
+    return [{**dict(zip(tool.required, values, strict=True)), **most} for values in given]
 
 
 def _collect(tool: Tool, content: Json, found: dict[str, dict[Json, None]]) -> None:

@@ -34,9 +34,13 @@ def invent(schema: dict[str, Any], now: datetime, rng: Random) -> Json:
 
 
 def _moment(form: str, past: bool, now: datetime, rng: Random) -> str:
+    """A working day within four weeks, in working hours: what people mostly ask for."""
     days = rng.randint(1, 28)
     day: date = now.date() + timedelta(days=-days if past else days)
-    clock = f"{rng.randint(8, 18):02d}:{rng.choice(('00', '00', '30', '15', '45'))}"
+    day -= timedelta(days=max(day.weekday() - 4, 0))
+    if day == now.date():
+        day += timedelta(days=-1 if past else 3)
+    clock = f"{rng.randint(9, 16):02d}:{rng.choice(('00', '00', '30', '15', '45'))}"
     if form == "time":
         return clock
     return day.isoformat() if form == "date" else f"{day.isoformat()}T{clock}"
