@@ -3,13 +3,14 @@
 import unicodedata
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Rejected, Text, money
 from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import Account, AccountId, Customer, CustomerId
-from pydantic import Field
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 AccountType = Literal["checking", "savings"]
 AccountStatus = Literal["active", "blocked", "closed"]

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import AccountId, Card, CardId
-from pydantic import Field
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 CardStatus = Literal["active", "frozen", "blocked", "expired"]
 _FOUR_DIGITS = "^[0-9]{4}$"

@@ -1,9 +1,10 @@
 """What always holds, whatever is called. Column checks (see `tables`) hold the laws of single rows."""
 
+from sqlalchemy import func, select
+
 from proverl.envs import Context
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import Account, Dispute, Payee, StandingOrder, Transaction
-from sqlalchemy import func, select
 
 _ACCOUNT, _ENTRY = Account.__table__.c, Transaction.__table__.c
 _PAYEE, _ORDER = Payee.__table__.c, StandingOrder.__table__.c

@@ -2,14 +2,15 @@
 
 from typing import Annotated
 
+from pydantic import Field
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Money, Rejected, Text, cents, money
 from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.iban import is_iban
 from proverl.envs.servers.banking.tables import AccountId, Customer, CustomerId, Payee, PayeeId, TransactionId
-from pydantic import Field
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 _NEW_PAYEE_LIMIT = 50_000  # for a payment on the day the payee was saved: a scam's first payment stays small
 _PAYEES = select(Payee.__table__).where(Payee.customer_id == bindparam("customer")).order_by(Payee.id)

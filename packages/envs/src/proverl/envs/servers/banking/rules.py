@@ -1,9 +1,10 @@
 """What the bank refuses, and the booking of money. Every refusal says what would be right."""
 
+from sqlalchemy import bindparam, func, select
+
 from proverl.envs import Context, Rejected, money
 from proverl.envs.servers.banking.tables import Account, Card, Customer, Payee, Transaction
 from proverl.envs.state import Row
-from sqlalchemy import bindparam, func, select
 
 ENTRY = Transaction.__table__.c
 _SENT_TODAY = (

@@ -3,12 +3,13 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, IsoDate, Money, Rejected, cents, money
 from proverl.envs.servers.banking import rules
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import AccountId, Payee, PayeeId, StandingOrder, StandingOrderId
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 Frequency = Literal["weekly", "monthly", "quarterly"]
 

@@ -138,7 +138,7 @@ def _close_old_accounts(draft: Draft) -> None:
 
 def _standing_orders(draft: Draft, accounts: list[Row], payees: list[Row]) -> None:
     rng = draft.rng
-    for payee in payees[: rng.choice((1, 1, 2, 3))]:
+    for payee in payees[: rng.choice((1, 2, 2, 3))]:
         draft.add(
             StandingOrder,
             account_id=accounts[0]["id"],

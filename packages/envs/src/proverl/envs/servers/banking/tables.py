@@ -1,8 +1,9 @@
 """The bank's tables. Amounts are integer cents of one currency (EUR); dates are ISO text."""
 
-from proverl.envs import Ref
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from proverl.envs import Ref
 
 CustomerId = Ref("Customer")
 AccountId = Ref("Account")

@@ -3,13 +3,14 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import bindparam, or_, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, IsoDate, Rejected, money
 from proverl.envs.servers.banking import rules
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import AccountId, Card, Dispute, DisputeId, Transaction, TransactionId
-from pydantic import Field
-from sqlalchemy import bindparam, or_, select
-from typing_extensions import TypedDict
 
 Kind = Literal["card", "payment", "transfer", "deposit", "interest", "fee"]
 Reason = Literal["fraud", "duplicate", "overcharged", "undelivered", "cancelled"]
