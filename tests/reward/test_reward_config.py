@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+
 from proverl.reward import RewardConfig
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from proverl.core import Call, CallRecord, Edge, ErrorCode, GroundTruth, MalformedCall, Result, Step, Tool, reference
 from proverl.reward import RewardConfig, score
 

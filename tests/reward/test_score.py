@@ -1,6 +1,7 @@
 """The reward's formulas against examples worked by hand; the numbers in the comments are the working."""
 
 import pytest
+
 from proverl.core import Call, CallRecord, Edge, ErrorCode, GroundTruth, MalformedCall, Result, Step, Tool, reference
 from proverl.reward import Breakdown, RewardConfig, candidates, score
 

@@ -1,6 +1,7 @@
 """Task success: the final state, and what was read."""
 
 import pytest
+
 from proverl.core import Call, CallRecord, GroundTruth, Result, Step, Tool
 from proverl.reward import task_success
 
@@ -37,9 +38,15 @@ def test_abstention(made, replied, success):
 
 def test_changes_alone_need_no_match():
     truth = GroundTruth((Step("set", {"key": "b"}),))
-    assert task_success([], truth, TOOLS, state_equal=True, replied=True)
+    assert task_success(calls(("set", "c"), ("set", "b")), truth, TOOLS, state_equal=True, replied=True)
+
+
+def test_nothing_is_done_without_a_call():
+    # steps that undo each other leave the state as it was
+    truth = GroundTruth((Step("set", {"key": "b"}), Step("set", {"key": "a"})))
+    assert not task_success([], truth, TOOLS, state_equal=True, replied=True)
 
 
 def test_step_of_an_unknown_tool_is_refused():
     with pytest.raises(ValueError, match="ground-truth step 'fly' is not among the candidate tools"):
-        task_success([], GroundTruth((Step("fly", {}),)), TOOLS, state_equal=True, replied=True)
+        task_success(calls(("set", "b")), GroundTruth((Step("fly", {}),)), TOOLS, state_equal=True, replied=True)

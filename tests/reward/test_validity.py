@@ -1,6 +1,7 @@
 """The three levels of a call's validity and what counts as a compatible JSON type."""
 
 import pytest
+
 from proverl.core import Call, CallRecord, ErrorCode, MalformedCall, Result, Tool
 from proverl.reward.validity import call_validity, compatible, validity
 

@@ -12,11 +12,12 @@ def task_success(
     """Whether the final state is the ground truth's and every read-only step was made with equal argument values.
 
     `state_equal` says whether the session's final digest equals the one after the ground truth's calls. A task that
-    expects no call is done by a reply with text and no call. Raises ValueError when a step's tool is not among `tools`.
+    expects no call is done by a reply with text and no call; one that expects some is never done without any.
+    Raises ValueError when a step's tool is not among `tools`.
     """
     if not ground_truth.steps:
         return replied and not calls
-    if not state_equal:
+    if not state_equal or not calls:
         return False
     read_only = _read_only(ground_truth, tools)
     if not any(read_only):
