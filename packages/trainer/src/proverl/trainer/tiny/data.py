@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
+from transformers import PreTrainedTokenizerFast
+from transformers.utils.chat_template_utils import render_jinja_template
+
 from proverl.agent import render_tools, tiny_chat_template
 from proverl.trainer.tiny.curriculum import Demonstration, Source, Stage
 from proverl.trainer.tiny.invented import invented
 from proverl.trainer.tiny.tokenizer import ASSISTANT, END
-from transformers import PreTrainedTokenizerFast
-from transformers.utils.chat_template_utils import render_jinja_template
 
 BLOCK = 256  # demonstrations, sorted by length among themselves
 AHEAD = 3  # blocks under way while one is trained on

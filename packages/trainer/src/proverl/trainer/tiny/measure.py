@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from proverl.trainer.tiny.data import Batch
-from proverl.trainer.tiny.tokenizer import CALL
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+
+from proverl.trainer.tiny.data import Batch
+from proverl.trainer.tiny.tokenizer import CALL
 
 
 @dataclass(slots=True)

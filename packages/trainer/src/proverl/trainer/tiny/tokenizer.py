@@ -8,9 +8,10 @@ A word keeps the underscore before it, so that `create_recurring_event` is three
 
 from collections.abc import Iterable
 
-from proverl.agent import tiny_chat_template
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
+
+from proverl.agent import tiny_chat_template
 
 VOCABULARY = 1024
 PAD, END, CALL, CALL_END = "<|pad|>", "<|end|>", "<|call|>", "<|/call|>"

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
+
 from proverl.trainer.tiny.card import write_card
 from proverl.trainer.tiny.curriculum import CURRICULUM, Source, Stage
 from proverl.trainer.tiny.data import BLOCK, Batch, Feed, demonstrations, make_block, render
 from proverl.trainer.tiny.measure import Counts, Meter, evaluate, forward
 from proverl.trainer.tiny.model import build_model, tiny_config
 from proverl.trainer.tiny.tokenizer import END, PAD, VOCABULARY, train_tokenizer
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 _HELD_OUT = 10**9  # block number that training never reaches
 _CORPUS = 10**9 + 1
