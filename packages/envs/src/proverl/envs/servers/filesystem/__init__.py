@@ -2,8 +2,8 @@
 
 Nodes are known by their absolute paths, and calls may use relative ones against a working directory. Read `tables` for
 what is stored, `paths` for how a path becomes a node, `rules` for what is refused, `tree` for what happens to whole
-subtrees, and `laws` for what always holds. The tools are in `navigation`, `reading`, `editing`, `arranging`, `trash`,
-`archives`, and `access`.
+subtrees, and `laws` for what always holds. The tools are in `navigation`, `finding`, `reading`, `editing`,
+`arranging`, `trash`, `archives` and `access`.
 """
 
 from proverl.envs.servers.filesystem import (  # noqa: F401 - importing these registers laws and tools
@@ -11,6 +11,7 @@ from proverl.envs.servers.filesystem import (  # noqa: F401 - importing these re
     archives,
     arranging,
     editing,
+    finding,
     laws,
     navigation,
     reading,

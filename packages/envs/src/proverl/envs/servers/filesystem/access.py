@@ -2,15 +2,16 @@
 
 from typing import Annotated
 
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Count, Rejected
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.parameters import AnyPath, Group, Mode, TagLabel, UserName
 from proverl.envs.servers.filesystem.paths import WRITE, Caller, caller, denied, locate
-from proverl.envs.servers.filesystem.rules import check_changeable, check_fits, check_owned
+from proverl.envs.servers.filesystem.rules import check_changeable, check_owned, check_space
 from proverl.envs.servers.filesystem.tables import TAG_LIMIT, Node, Tag, User
 from proverl.envs.state import Row
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 _people = select(User.__table__).where(User.name != "root").order_by(User.name)
 _labels = select(Tag.label).where(Tag.path == bindparam("path")).order_by(Tag.label)
@@ -119,7 +120,7 @@ def change_path_owner(
     if node["group"] not in receiver["groups"]:
         raise Rejected(f"{owner} is not in the group {node['group']} of {node['path']!r}; name one of its members")
     ctx.update(Node, node["path"], owner=owner)
-    check_fits(ctx, owner, node["path"])
+    check_space(ctx, owner, node["path"])
     return {"path": node["path"], "owner": owner}
 
 

@@ -4,6 +4,8 @@ import json
 from dataclasses import astuple, replace
 from typing import Annotated
 
+from typing_extensions import TypedDict
+
 from proverl.core import canonical_json
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.filesystem.app import server
@@ -11,7 +13,6 @@ from proverl.envs.servers.filesystem.parameters import AnyPath, ArchiveName, Arc
 from proverl.envs.servers.filesystem.paths import caller, expect, locate, name_of
 from proverl.envs.servers.filesystem.rules import check_readable, free_path
 from proverl.envs.servers.filesystem.tree import Member, make, pack, plant
-from typing_extensions import TypedDict
 
 
 class Packed(TypedDict):

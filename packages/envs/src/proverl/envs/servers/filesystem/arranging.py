@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.parameters import AnyPath, DirectoryName, DirectoryPath, NewName
 from proverl.envs.servers.filesystem.paths import caller, expect, is_within, locate, name_of
 from proverl.envs.servers.filesystem.rules import check_detachable, check_removable, free_path
 from proverl.envs.servers.filesystem.tree import make, move, pack, plant, remove, subtree
-from typing_extensions import TypedDict
 
 
 class Made(TypedDict):

@@ -2,6 +2,9 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.parameters import (
@@ -17,8 +20,6 @@ from proverl.envs.servers.filesystem.reading import open_file
 from proverl.envs.servers.filesystem.rules import check_text, check_writable, free_path
 from proverl.envs.servers.filesystem.tree import make, rewrite
 from proverl.envs.state import Row
-from pydantic import Field
-from typing_extensions import TypedDict
 
 _MAX_PARTS = 10
 

@@ -1,5 +1,7 @@
 """What always holds, whatever was called."""
 
+from sqlalchemy import func, select
+
 from proverl.envs import Context
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.archives import members_of
@@ -17,7 +19,6 @@ from proverl.envs.servers.filesystem.tables import (
     Volume,
 )
 from proverl.envs.state import Row
-from sqlalchemy import func, select
 
 
 def _nodes(ctx: Context) -> dict[str, Row]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from sqlalchemy import bindparam, select
+
 from proverl.envs import Context, NotFound, Rejected
 from proverl.envs.servers.filesystem.tables import ROOT, TRASH, Node, Shell, User
 from proverl.envs.state import Row
-from sqlalchemy import bindparam, select
 
 READ, WRITE, ENTER = 4, 2, 1
 LINK_HOPS = 8  # links followed for one path before it counts as a loop

@@ -5,6 +5,9 @@ import zlib
 from difflib import unified_diff
 from typing import Annotated, Literal
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Count
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.parameters import AnyPath, FilePath, SearchText
@@ -12,8 +15,6 @@ from proverl.envs.servers.filesystem.paths import READ, Caller, caller, expect, 
 from proverl.envs.servers.filesystem.rules import check_readable
 from proverl.envs.servers.filesystem.tree import visible
 from proverl.envs.state import Row
-from pydantic import Field
-from typing_extensions import TypedDict
 
 _SHOWN = 120  # characters of a matching line
 _DIFF_LINES = 12

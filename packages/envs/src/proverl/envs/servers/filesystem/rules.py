@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sqlalchemy import and_, bindparam, func, or_, select
+
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.filesystem.paths import (
     ENTER,
@@ -15,18 +17,23 @@ from proverl.envs.servers.filesystem.paths import (
 )
 from proverl.envs.servers.filesystem.tables import FILE_LIMIT, NAME_LIMIT, PATH_LIMIT, ROOT, Node, User, Volume
 from proverl.envs.state import Row
-from sqlalchemy import and_, func, or_, select
-from sqlalchemy.sql.elements import ColumnElement
 
-_volumes = select(Volume.__table__).order_by(Volume.path)
 _STICKY = 0o1000
 
+# a node at a path or below it, by ranges of the key; see `span`
+WITHIN = or_(Node.path == bindparam("top"), and_(Node.path > bindparam("low"), Node.path < bindparam("high")))
+_size: Any = func.coalesce(func.sum(Node.bytes), 0)
+_held = select(_size.label("bytes"), func.count().label("entries")).where(WITHIN)
+_directories = select(Node.__table__).where(WITHIN, Node.kind == "directory").order_by(Node.path)
+_longest = select(func.max(func.length(Node.path))).where(WITHIN)
+_owned = select(_size.label("bytes"), func.count().label("entries")).where(Node.owner == bindparam("owner"))
+_volumes = select(Volume.__table__).order_by(Volume.path)
 
-def within(path: str) -> ColumnElement[bool]:
-    """SQL condition: a node is at a path or below it. `0` is the character after `/`, so an index range finds them."""
-    if path == ROOT:
-        return Node.path >= ROOT
-    return or_(Node.path == path, and_(Node.path > f"{path}/", Node.path < f"{path}0"))
+
+def span(path: str) -> dict[str, str]:
+    """The parameters of `WITHIN` for a path; `0` is the character after `/`."""
+    base = "" if path == ROOT else path
+    return {"top": path, "low": f"{base}/", "high": f"{base}0"}
 
 
 def volume_of(ctx: Context, path: str) -> Row | None:
@@ -86,6 +93,7 @@ def free_path(ctx: Context, who: Caller, directory: Row, name: str) -> str:
     if not who.may(directory, WRITE | ENTER):
         raise denied(who, directory, "add anything to")
     path = join(directory["path"], name)
+    _check_length(path)
     if ctx.find(Node, path) is not None:
         raise Rejected(f"{path!r} already exists; choose another name, or move or delete that one first")
     return path
@@ -115,8 +123,7 @@ def check_removable(ctx: Context, who: Caller, node: Row) -> None:
     path = node["path"]
     if is_within(who.working_directory, path):
         raise Rejected(f"{path!r} is or holds the working directory; change_directory out of it first")
-    held = select(Node.__table__).where(within(path), Node.kind == "directory").order_by(Node.path)
-    for directory in ctx.rows(held) if node["kind"] == "directory" else []:
+    for directory in ctx.rows(_directories, **span(path)) if node["kind"] == "directory" else []:
         if not who.may(directory, READ | WRITE | ENTER):
             raise denied(who, directory, "remove what is in")
 
@@ -131,31 +138,36 @@ def check_text(text: str) -> str:
     return text
 
 
-def check_fits(ctx: Context, owner: str, path: str) -> None:
-    """Refuse what was just written at or below a path when it breaks a limit; the refusal undoes the call."""
-    longest = ctx.scalar(select(func.max(func.length(Node.path))).where(within(path)))
+def check_lengths(ctx: Context, path: str) -> None:
+    """Refuse a subtree just placed at a path when a path in it is too long; the refusal undoes the call."""
+    longest = ctx.scalar(_longest, **span(path))
     if longest > PATH_LIMIT:
         raise Rejected(f"path too long: {longest} characters below {path!r}, at most {PATH_LIMIT}; use shorter names")
+
+
+def check_space(ctx: Context, owner: str, path: str) -> None:
+    """Refuse what was just written at or below a path when it breaks a limit; the refusal undoes the call."""
     volume = volume_of(ctx, path)
-    if volume is not None and (used := total(ctx, within(volume["path"]))[0]) > volume["capacity_bytes"]:
-        over = used - volume["capacity_bytes"]
+    if volume is not None and (over := held(ctx, volume["path"])["bytes"] - volume["capacity_bytes"]) > 0:
         raise Rejected(f"no space left on volume {volume['label']!r}: {over} bytes too many; free some there first")
-    user = ctx.get(User, owner)
-    size, entries = total(ctx, Node.owner == owner)
-    if size > user["quota_bytes"]:
-        raise Rejected(
-            f"disk quota of {owner} exceeded by {size - user['quota_bytes']} bytes (limit {user['quota_bytes']}); "
-            "delete_path or empty_trash_bin frees space"
-        )
-    if entries > user["quota_entries"]:
-        raise Rejected(
-            f"disk quota of {owner} exceeded: {entries} entries (limit {user['quota_entries']}); "
-            "delete_path or empty_trash_bin frees some"
-        )
+    user, used = ctx.get(User, owner), owned(ctx, owner)
+    advice = "delete_path or empty_trash_bin frees space"
+    if (over := used["bytes"] - user["quota_bytes"]) > 0:
+        raise Rejected(f"disk quota of {owner} exceeded by {over} of {user['quota_bytes']} bytes; {advice}")
+    if (over := used["entries"] - user["quota_entries"]) > 0:
+        raise Rejected(f"disk quota of {owner} exceeded by {over} of {user['quota_entries']} entries; {advice}")
 
 
-def total(ctx: Context, where: ColumnElement[bool]) -> tuple[int, int]:
-    """Bytes and number of the nodes that fit a condition."""
-    statement: Any = select(func.coalesce(func.sum(Node.bytes), 0), func.count()).where(where)
-    size, entries = ctx.db.execute(statement).one()
-    return int(size), int(entries)
+def held(ctx: Context, path: str) -> Row:
+    """`bytes` and `entries` of all nodes at a path and below it."""
+    return ctx.rows(_held, **span(path))[0]
+
+
+def owned(ctx: Context, user: str) -> Row:
+    """`bytes` and `entries` of all nodes that a user owns."""
+    return ctx.rows(_owned, owner=user)[0]
+
+
+def _check_length(path: str) -> None:
+    if len(path) > PATH_LIMIT:
+        raise Rejected(f"path too long: {len(path)} characters, at most {PATH_LIMIT}; use shorter names")

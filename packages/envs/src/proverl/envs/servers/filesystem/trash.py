@@ -3,6 +3,9 @@
 from difflib import get_close_matches
 from typing import Annotated
 
+from sqlalchemy import select
+from typing_extensions import TypedDict
+
 from proverl.envs import Context, Count, NotFound, Rejected
 from proverl.envs.servers.filesystem.app import server
 from proverl.envs.servers.filesystem.parameters import AnyPath, Kind, TrashedName
@@ -11,8 +14,6 @@ from proverl.envs.servers.filesystem.rules import check_removable, free_path
 from proverl.envs.servers.filesystem.tables import NAME_LIMIT, Node, TrashedItem
 from proverl.envs.servers.filesystem.tree import move, remove, subtree
 from proverl.envs.state import Row
-from sqlalchemy import select
-from typing_extensions import TypedDict
 
 _items = (
     select(TrashedItem.path, TrashedItem.original_path, Node.kind)
