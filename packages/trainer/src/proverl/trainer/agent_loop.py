@@ -1,0 +1,137 @@
+"""verl's agent loop for our tasks: one live session per rollout, the shared episode loop, our reward."""
+
+import hashlib
+import time
+from functools import lru_cache
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
+
+from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episode, tool_format
+from proverl.core import Episode, StopReason, Task, task_from_json
+from proverl.envs import Session
+from proverl.reward import RewardConfig, candidates, score
+
+ATTEMPTS = 2  # a rollout whose policy or environment failed runs once more, on a fresh session
+
+
+class RolloutFailed(RuntimeError):
+    """A rollout that could not be run. verl drops it and the step counts it; it is never scored."""
+
+
+class EpisodeLoop(AgentLoopBase):
+    """Runs one rollout of one row. Settings come from the run's agent_loop.yaml."""
+
+    def __init__(
+        self,
+        trainer_config: Any,
+        server_manager: Any,
+        tokenizer: Any,
+        *,
+        format: str,
+        limits: DictConfig,
+        reward: DictConfig,
+        seed: int,
+        **_: Any,
+    ) -> None:
+        # verl's __init__ builds a token builder per rollout; our chat keeps the tokens, so it is not called
+        self.config = trainer_config.config
+        self.server_manager = server_manager
+        self.limits = Limits(**OmegaConf.to_container(limits))
+        self.reward = RewardConfig(**OmegaConf.to_container(reward))
+        self.seed = seed
+        self.template = _template(tokenizer, format)
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
+        """Run the row's task once. Raises RolloutFailed when the policy or the environment fails twice."""
+        task = task_from_json(row["extra_info"]["task"])
+        key = f"{row['global_steps']}|{row['extra_info']['index']}|{row['session_id']}"
+        for attempt in range(ATTEMPTS):
+            rollout = _Rollout(self, sampling_params, f"{self.seed}|{key}|{attempt}")
+            episode, extra = await rollout.run(task)
+            if episode.stop != StopReason.CRASHED and episode.transcript and episode.transcript.response_ids:
+                return _output(episode, extra, rollout.versions)
+        raise RolloutFailed(f"rollout {key} of task {task.id} failed {ATTEMPTS} times: {episode.error or episode.stop}")
+
+
+class _Rollout:
+    """One attempt: its session, its seeds, and the versions of the weights that answered."""
+
+    def __init__(self, loop: EpisodeLoop, parameters: dict[str, Any], key: str) -> None:
+        self.loop, self.parameters, self.key = loop, parameters, key
+        self.replies = 0
+        self.versions: list[int] = []
+
+    async def run(self, task: Task) -> tuple[Episode, dict[str, float]]:
+        chat = TokenChat(self.loop.template, self.generate, task.tools, self.loop.limits)
+        start = time.perf_counter()
+        with Session(task.servers, task.seed, id=self.key) as session:
+            opened = time.perf_counter() - start
+            episode = await run_episode(task, session, chat, self.loop.limits)
+            episode.seconds["environment"] += opened
+            own = candidates(task.tools, session.tools)
+        return episode, _scored(episode, task, own, self.loop.reward)
+
+    async def generate(self, ids: list[int], most: int) -> Generated:
+        """Sample one reply from verl's rollout server."""
+        parameters = self.parameters | {"max_tokens": most, "seed": _seed(f"{self.key}|{self.replies}")}
+        self.replies += 1
+        output = await self.loop.server_manager.generate(
+            request_id=self.key, prompt_ids=ids, sampling_params=parameters
+        )
+        self.versions += [v for v in (output.extra_fields.get("global_steps"),) if v is not None]
+        ended = bool(output.token_ids) and output.token_ids[-1] in self.loop.template.stop_ids
+        return Generated(list(output.token_ids), list(output.log_probs or ()), "stop" if ended else "length")
+
+
+def _scored(episode: Episode, task: Task, tools: Any, reward: RewardConfig) -> dict[str, float]:
+    """The numbers that are logged of an episode: the same keys for every row."""
+    start = time.perf_counter()
+    last = episode.messages[-1] if episode.messages else {}
+    replied = last.get("role") == "assistant" and bool(str(last.get("content") or "").strip())
+    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=replied)
+    return {
+        **{f"reward/{name}": value for name, value in breakdown.as_dict().items()},
+        **{f"stop/{reason}": float(episode.stop == reason) for reason in StopReason},
+        "episode/calls": float(len(episode.calls)),
+        "episode/tool_errors": float(sum(not record.result.ok for record in episode.calls)),
+        "episode/replies": float(sum(message["role"] == "assistant" for message in episode.messages)),
+        "episode/expected_calls": float(len(task.ground_truth.steps)),
+        "seconds/generate": episode.seconds.get("generate", 0.0),
+        "seconds/environment": episode.seconds.get("environment", 0.0),
+        "seconds/reward": time.perf_counter() - start,
+    }
+
+
+def _output(episode: Episode, extra: dict[str, float], versions: list[int]) -> AgentLoopOutput:
+    transcript = episode.transcript
+    assert transcript is not None
+    return AgentLoopOutput(
+        prompt_ids=transcript.prompt_ids,
+        response_ids=transcript.response_ids,
+        response_mask=transcript.mask,
+        response_logprobs=transcript.log_probs,
+        reward_score=extra["reward/total"],
+        num_turns=len(episode.messages),
+        metrics=AgentLoopMetrics(
+            generate_sequences=extra["seconds/generate"],
+            tool_calls=extra["seconds/environment"],
+            compute_score=extra["seconds/reward"],
+        ),
+        extra_fields={
+            "reward_extra_info": extra,
+            "min_global_steps": min(versions, default=0),
+            "max_global_steps": max(versions, default=0),
+        },
+    )
+
+
+def _seed(key: str) -> int:
+    """A seed of 31 bits for one reply: the same run, step, row, rollout and reply give the same sample."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) >> 1
+
+
+@lru_cache(maxsize=4)
+def _template(tokenizer: Any, format: str) -> ChatTemplate:
+    return ChatTemplate(tokenizer, tool_format(format))

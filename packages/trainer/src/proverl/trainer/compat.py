@@ -1,0 +1,55 @@
+"""All that reaches into verl: its version is checked, plug-ins are registered, and the few wraps stand here.
+
+This module is named in VERL_USE_EXTERNAL_MODULES, so every process that imports verl runs it, at the end of `import verl`.
+"""
+
+import os
+from importlib.metadata import version
+from typing import Any
+
+VERL_VERSION = "0.9.1"
+_found = version("verl")
+if _found != VERL_VERSION:
+    raise ImportError(
+        f"proverl.trainer works with verl {VERL_VERSION}, but verl {_found} is installed; install {VERL_VERSION}"
+    )
+
+
+def environment(gpu: bool) -> dict[str, str]:
+    """The variables that every process of a run needs before it imports verl."""
+    common = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HYDRA_FULL_ERROR": "1"}
+    if gpu:
+        return {"VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat"}
+    return common | {
+        "VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat",
+        "VERL_PLATFORM": "cpu",
+        "VERL_LOGGING_LEVEL": "WARNING",
+    }
+
+
+def _register_cpu() -> None:
+    from verl.workers.rollout import base
+    from verl.workers.rollout.replica import RolloutReplicaRegistry
+
+    import proverl.trainer.cpu.platform  # noqa: F401  (registers itself; must come before verl asks for its device)
+
+    base._ROLLOUT_REGISTRY["transformers", "async"] = "proverl.trainer.cpu.rollout.TransformersRollout"
+    RolloutReplicaRegistry.register("transformers", _load_replica)
+
+
+def _load_replica() -> Any:
+    from proverl.trainer.cpu.rollout import WorkerReplica
+
+    return WorkerReplica
+
+
+def without_balancer(config: Any) -> None:
+    """On a CPU start no process for balancing requests: the client talks to the workers."""
+    if config.trainer.device == "cpu":
+        from verl.workers.rollout import router
+
+        router.get_router_handle = lambda **_: None
+
+
+if os.environ.get("VERL_PLATFORM") == "cpu":
+    _register_cpu()

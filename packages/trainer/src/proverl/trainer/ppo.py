@@ -1,0 +1,75 @@
+"""verl's synchronous GRPO trainer with our metrics, our order of rows in a batch, and our CPU worker."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+import transfer_queue as tq
+from transfer_queue import KVBatchMeta
+from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
+from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
+
+from proverl.trainer import metrics as step_metrics
+
+POLL_SECONDS = 0.05  # verl looks every 2 s whether the rollouts are done
+
+
+class Trainer(PPOTrainerSync):
+    """One GRPO run; `config` is verl's, the metrics of each step go to `metrics_path`."""
+
+    def __init__(self, config: Any, metrics_path: Path) -> None:
+        super().__init__(config)
+        self._metrics_path = metrics_path
+        self._rows = 0
+
+    def _build_replay_buffer(self) -> ReplayBuffer:
+        buffer = super()._build_replay_buffer()
+        buffer.poll_interval = POLL_SECONDS
+        return buffer
+
+    def _init_resource_pool_mgr(self) -> None:
+        super()._init_resource_pool_mgr()
+        if self.config.trainer.device == "cpu":
+            from proverl.trainer.cpu.rollout import SamplingWorker
+
+            self.role_worker_mapping = dict.fromkeys(self.role_worker_mapping, ray.remote(SamplingWorker))
+
+    def get_llm_client(self) -> Any:
+        """The client that agent loops sample through."""
+        if self.config.trainer.device != "cpu":
+            return super().get_llm_client()
+        from proverl.trainer.cpu.rollout import WorkerClient
+
+        return self.llm_server_manager.get_client(WorkerClient, replicas=self.llm_server_manager.get_replicas())
+
+    def _fetch_one_gen_batch(self) -> Any:
+        """The next rows, under ids that say their order (verl draws them at random)."""
+        batch = super()._fetch_one_gen_batch()
+        ids = [f"{self.global_steps:06d}-{row:05d}" for row in range(len(batch))]
+        for row, uid in enumerate(ids):
+            batch["uid"][row] = uid
+        return batch
+
+    def _balance_batch(self, batch: KVBatchMeta, *args: Any, **kwargs: Any) -> KVBatchMeta:
+        """Put the batch in the order of its keys first: rollouts end in any order, and sums of floats depend on it."""
+        batch.reorder(sorted(range(len(batch.keys)), key=lambda index: _order(batch.keys[index])))
+        return super()._balance_batch(batch, *args, **kwargs)
+
+    def _compute_metrics(
+        self, batch: KVBatchMeta, metrics: dict, timing_raw: dict, global_steps: int, epoch: int
+    ) -> None:
+        super()._compute_metrics(batch, metrics, timing_raw, global_steps, epoch)
+        keys = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
+        data = tq.kv_batch_get(keys=keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
+        infos = [fields["reward_extra_info"] for fields in list(data["extra_fields"])]
+        prompts = [key.rsplit("_", 2)[0] for key in keys]
+        expected = self.config.data.train_batch_size * self.config.actor_rollout_ref.rollout.n
+        scalars = {name: value for name, value in metrics.items() if isinstance(value, int | float | np.number)}
+        values = step_metrics.summarize(infos, prompts, expected, scalars)
+        step_metrics.append(self._metrics_path, global_steps, values)
+
+
+def _order(key: str) -> tuple[str, int, int]:
+    uid, rollout, part = key.rsplit("_", 2)
+    return uid, int(rollout), int(part)

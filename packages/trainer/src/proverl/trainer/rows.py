@@ -1,0 +1,49 @@
+"""Tasks as verl reads them: one Parquet row per prompt of every step, in the order of use.
+
+The order is written down here, so there is no epoch whose edge could skip or repeat a row, and resuming needs a position only.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from proverl.core import Task, task_to_json
+from proverl.trainer.verl_config import AGENT
+
+
+def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path) -> None:
+    """Write `count` rows: the tasks in a seeded order, shuffled anew each time all have been used.
+
+    Raises ValueError when there is no task.
+    """
+    if not tasks:
+        raise ValueError("no training tasks: the dataset is empty")
+    rows = [_row(tasks[index], position) for position, index in enumerate(_order(len(tasks), count, seed))]
+    partial = path.with_suffix(".partial")
+    pq.write_table(pa.Table.from_pylist(rows), partial)
+    partial.replace(path)
+
+
+def _order(size: int, count: int, seed: int) -> Iterator[int]:
+    random = Random(f"rows:{seed}")
+    left: list[int] = []
+    for _ in range(count):
+        if not left:
+            left = random.sample(range(size), size)
+        yield left.pop()
+
+
+def _row(task: Task, position: int) -> dict[str, object]:
+    messages = [{"role": "user", "content": task.turns[0]}]
+    if task.system:
+        messages.insert(0, {"role": "system", "content": task.system})
+    return {
+        "prompt": messages,
+        "data_source": str(task.kind),
+        "agent_name": AGENT,
+        "reward_model": {"style": "rule", "ground_truth": ""},  # the agent loop scores; verl wants the field
+        "extra_info": {"index": position, "task": task_to_json(task)},
+    }

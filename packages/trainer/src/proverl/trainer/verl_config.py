@@ -1,0 +1,227 @@
+"""The one function that turns our settings into verl's.
+
+verl's own default config is composed, the fields that a run decides are set, and `trainer.verl_overrides` comes last. Nothing
+here imports verl (10 s); `validate` does, and has verl's dataclasses check the result.
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import DictConfig, OmegaConf
+
+from proverl.agent.limits import Limits
+from proverl.trainer.config import ModelConfig, TrainerConfig
+
+AGENT = "proverl"  # the name under which our agent loop is registered with verl
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """Where one run's files lie, all below its folder."""
+
+    folder: Path
+
+    @property
+    def verl(self) -> Path:
+        """The whole config given to verl, for reading and for the process that trains."""
+        return self.folder / "verl.yaml"
+
+    @property
+    def agent_loop(self) -> Path:
+        """verl's list of agent loops: ours, with its settings."""
+        return self.folder / "agent_loop.yaml"
+
+    @property
+    def rows(self) -> Path:
+        """The tasks of all steps in the order they are used."""
+        return self.folder / "rows.parquet"
+
+    @property
+    def metrics(self) -> Path:
+        """One JSON line per step."""
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def checkpoints(self) -> Path:
+        """verl's checkpoints, `global_step_N`."""
+        return self.folder / "checkpoints"
+
+    @property
+    def model(self) -> Path:
+        """The trained model, a Hugging Face folder."""
+        return self.folder / "model"
+
+    @property
+    def log(self) -> Path:
+        """What the training processes print."""
+        return self.folder / "train.log"
+
+
+def verl_config(
+    trainer: TrainerConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int
+) -> DictConfig:
+    """verl's config of a run. Raises ValueError for an unknown key in `trainer.verl_overrides`."""
+    config = _defaults()
+    tokens = limits.prompt_tokens + limits.response_tokens
+    settings = _grpo(trainer) | _data(trainer, limits, paths, seed) | _run(trainer, paths)
+    settings |= _model(trainer, model, model_path, max(trainer.micro_batch_tokens, tokens), seed)
+    settings |= _rollout(trainer, model, tokens, paths, seed)
+    for key, value in settings.items():
+        OmegaConf.update(config, key, value, force_add=True)
+    for key, value in trainer.verl_overrides.items():
+        _override(config, key, value)
+    return config
+
+
+def validate(config: DictConfig) -> None:
+    """Let verl check its config (imports verl; on CPU after `compat.install`). Raises what verl raises."""
+    from verl.utils.config import validate_config
+
+    uses_reference = config.actor_rollout_ref.actor.use_kl_loss or config.algorithm.use_kl_in_reward
+    validate_config(config, use_reference_policy=uses_reference, use_critic=False)
+
+
+def _defaults() -> DictConfig:
+    spec = find_spec("verl")
+    if spec is None or not spec.submodule_search_locations:
+        raise ValueError("verl is not installed; install proverl-trainer with its dependencies")
+    folder = Path(spec.submodule_search_locations[0]) / "trainer" / "config"
+    outer = GlobalHydra.instance().hydra  # we may be called inside a Hydra job
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(config_dir=str(folder), version_base=None):
+            return compose("ppo_trainer", overrides=["actor_rollout_ref.rollout.name=vllm"])
+    finally:
+        if outer is not None:
+            GlobalHydra.instance().initialize(outer)
+
+
+def _grpo(trainer: TrainerConfig) -> dict[str, Any]:
+    """The algorithm (paper, Training; where it is silent, "Left open by the paper")."""
+    actor = "actor_rollout_ref.actor."
+    return {
+        "algorithm.adv_estimator": "grpo",
+        "algorithm.norm_adv_by_std_in_grpo": True,
+        "algorithm.use_kl_in_reward": False,
+        "data.train_batch_size": trainer.prompts,
+        "actor_rollout_ref.rollout.n": trainer.rollouts,
+        "actor_rollout_ref.rollout.temperature": trainer.temperature,
+        "actor_rollout_ref.rollout.calculate_log_probs": True,
+        actor + "optim.lr": trainer.learning_rate,
+        actor + "use_kl_loss": trainer.kl > 0,
+        actor + "kl_loss_coef": trainer.kl,
+        actor + "kl_loss_type": "low_var_kl",
+        actor + "clip_ratio": trainer.clip,
+        actor + "clip_ratio_low": trainer.clip,
+        actor + "clip_ratio_high": trainer.clip,
+        actor + "loss_agg_mode": "token-mean",
+        actor + "entropy_coeff": 0,
+        actor + "ppo_epochs": 1,
+        actor + "ppo_mini_batch_size": trainer.prompts,  # one update a step: strictly on policy
+    }
+
+
+def _data(trainer: TrainerConfig, limits: Limits, paths: RunPaths, seed: int) -> dict[str, Any]:
+    return {
+        "data.train_files": [str(paths.rows)],
+        "data.val_files": [str(paths.rows)],  # verl wants some; held-out tasks are measured by the evals stage
+        "data.val_max_samples": 1,
+        "data.shuffle": False,  # the rows are written in the order of use
+        "data.seed": seed,
+        "data.dataloader_num_workers": 0,
+        "data.max_prompt_length": limits.prompt_tokens,
+        "data.max_response_length": limits.response_tokens,
+        "data.return_multi_modal_inputs": False,
+    }
+
+
+def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
+    return {
+        "trainer.total_epochs": 1,
+        "trainer.total_training_steps": trainer.steps,
+        "trainer.save_freq": trainer.save_every,
+        "trainer.test_freq": -1,
+        "trainer.val_before_train": False,
+        "trainer.default_local_dir": str(paths.checkpoints),
+        "trainer.keep_checkpoints": trainer.keep_checkpoints,
+        "trainer.checkpoint_callback_class": "proverl.trainer.checkpoints.MarkComplete",
+        "trainer.resume_mode": "disable",  # the training process looks for the last complete checkpoint itself
+        "trainer.logger": [],
+        "trainer.nnodes": trainer.nodes,
+        "trainer.n_gpus_per_node": max(1, trainer.gpus_per_node),
+        "trainer.v1.trainer_mode": "sync",
+        "reward.num_workers": 0,  # the agent loop scores
+        "transfer_queue.enable": True,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 2 * trainer.nodes
+        if trainer.gpus_per_node
+        else 1,
+        "actor_rollout_ref.actor.checkpoint.save_contents": ["model", "optimizer", "extra", "hf_model"],
+        "actor_rollout_ref.actor.checkpoint.load_contents": ["model", "optimizer", "extra"],
+    }
+
+
+def _model(trainer: TrainerConfig, model: ModelConfig, path: str, tokens: int, seed: int) -> dict[str, Any]:
+    dtype = "bf16" if model.gpu else "fp32"
+    precision = {"param_dtype": dtype, "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
+    actor, reference, rollout = "actor_rollout_ref.actor.", "actor_rollout_ref.ref.", "actor_rollout_ref.rollout."
+    return {
+        "actor_rollout_ref.model.path": path,
+        "actor_rollout_ref.model.use_remove_padding": False,  # packing needs flash-attn; `verl_overrides` turns it on
+        "actor_rollout_ref.model.enable_gradient_checkpointing": model.gpu,
+        "actor_rollout_ref.model.external_lib": None if model.gpu else "proverl.trainer.cpu.engine",
+        "actor_rollout_ref.model.override_config": {"attn_implementation": "sdpa"},
+        "trainer.device": "cuda" if model.gpu else "cpu",
+        actor + "strategy": "fsdp2",
+        actor + "data_loader_seed": seed,
+        actor + "use_torch_compile": model.gpu,
+        actor + "use_dynamic_bsz": True,
+        actor + "ppo_max_token_len_per_gpu": tokens,
+        actor + "fsdp_config.seed": seed,
+        actor + "fsdp_config.strategy": "fsdp2",
+        actor + "fsdp_config.use_torch_compile": model.gpu,
+        actor + "fsdp_config.mixed_precision": precision,
+        reference + "fsdp_config.strategy": "fsdp2",
+        reference + "fsdp_config.use_torch_compile": model.gpu,
+        reference + "fsdp_config.mixed_precision": precision,
+        rollout + "log_prob_max_token_len_per_gpu": tokens,
+        reference + "log_prob_max_token_len_per_gpu": tokens,
+    }
+
+
+def _rollout(trainer: TrainerConfig, model: ModelConfig, tokens: int, paths: RunPaths, seed: int) -> dict[str, Any]:
+    rollout = "actor_rollout_ref.rollout."
+    return {
+        rollout + "name": "vllm" if model.gpu else "transformers",
+        rollout + "mode": "async",
+        rollout + "dtype": "bfloat16" if model.gpu else "float32",
+        rollout + "seed": seed,
+        rollout + "tensor_model_parallel_size": trainer.tensor_parallel,
+        rollout + "gpu_memory_utilization": trainer.gpu_memory,
+        rollout + "max_num_seqs": trainer.parallel_sequences,
+        rollout + "max_model_len": tokens,
+        rollout + "free_cache_engine": model.gpu,
+        rollout + "engine_kwargs.transformers": {"format": model.format},
+        rollout + "agent.num_workers": max(1, trainer.agent_workers),
+        rollout + "agent.default_agent_loop": AGENT,
+        rollout + "agent.agent_loop_config_path": str(paths.agent_loop),
+    }
+
+
+def _override(config: DictConfig, key: str, value: Any) -> None:
+    """Set an existing key; `+key` adds one that verl's defaults leave out, as in Hydra."""
+    if key.startswith("+"):
+        OmegaConf.update(config, key[1:], value, force_add=True)
+        return
+    parent, _, name = key.rpartition(".")
+    node = OmegaConf.select(config, parent) if parent else config
+    if not isinstance(node, DictConfig) or name not in node:
+        known = [str(item) for item in node] if isinstance(node, DictConfig) else []
+        near = get_close_matches(name, known, n=1)
+        hint = f"did you mean {parent}.{near[0]}?" if near else f"write +{key} to add it"
+        raise ValueError(f"trainer.verl_overrides has {key!r}, which verl's config does not know; {hint}")
+    OmegaConf.update(config, key, value)
