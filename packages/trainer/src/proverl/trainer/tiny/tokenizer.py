@@ -6,9 +6,10 @@ words with the space before them, a comma with the space after it, and the punct
 A word keeps the underscore before it, so that `create_recurring_event` is three pieces.
 """
 
+import json
 from collections.abc import Iterable
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 from proverl.agent import tiny_chat_template
@@ -47,11 +48,9 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
     spelled = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pieces, spelled])
     tokenizer.decoder = decoders.ByteLevel()
-    # the call marks are content, as in other families: decoding without special tokens must still show the calls
-    marks = [AddedToken(mark, normalized=False, special=mark not in (CALL, CALL_END)) for mark in MARKS]
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
-        special_tokens=marks,
+        special_tokens=list(MARKS),
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
@@ -59,13 +58,21 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int = VOCABULARY) -> PreTr
     if tokenizer.get_vocab_size() < vocabulary:
         raise ValueError(f"the texts gave {tokenizer.get_vocab_size()} tokens, not {vocabulary}; more texts are needed")
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
+        tokenizer_object=_with_calls_as_content(tokenizer),
         eos_token=END,
         pad_token=PAD,
         chat_template=tiny_chat_template(),
         clean_up_tokenization_spaces=False,
         model_input_names=["input_ids", "attention_mask"],
     )
+
+
+def _with_calls_as_content(tokenizer: Tokenizer) -> Tokenizer:
+    """The same tokenizer, whose call marks still show when special tokens are left out of a decoded text."""
+    saved = json.loads(tokenizer.to_str())
+    for token in saved["added_tokens"]:
+        token["special"] = token["content"] not in (CALL, CALL_END)
+    return Tokenizer.from_str(json.dumps(saved))
 
 
 def _without_marks(text: str) -> str:
