@@ -14,7 +14,7 @@ from proverl.agent.chat import Message, Tokenizer
 from proverl.agent.formats import ToolFormat, render_tools
 from proverl.core import Tool
 
-_PLACEHOLDER = "PLACEHOLDER-REPLY"
+_PLACEHOLDER = "Placeholder-Reply"
 _USER: Message = {"role": "user", "content": "Hi"}
 _REPLY: Message = {"role": "assistant", "content": _PLACEHOLDER}
 _TOOL = Tool("look_up_weather", "Look up.", {"type": "object", "properties": {"city": {"type": "string"}}}, {})

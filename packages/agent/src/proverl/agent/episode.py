@@ -84,16 +84,16 @@ class _Loop:
                 self._say([user])
             while (reply := await self._reply()).calls:
                 results = await self._perform(reply, turn)
-                self._refuse_cut(reply)
+                self._stop_if_cut(reply)
                 self._next_round()
                 self.chat.observe(results)
-            self._refuse_cut(reply)
+            self._stop_if_cut(reply)
 
     def _say(self, messages: list[dict[str, Any]]) -> None:
         self.episode.messages += messages
         self.chat.observe(messages)
 
-    def _refuse_cut(self, reply: Reply) -> None:
+    def _stop_if_cut(self, reply: Reply) -> None:
         if reply.finish == "length":
             raise _Stop(StopReason.TOKENS)
 
@@ -106,7 +106,7 @@ class _Loop:
             raise _Stop(StopReason.USER_TURNS)
 
     async def _reply(self) -> Reply:
-        """The policy's next message, with an id on every call."""
+        """The policy's next message, recorded with an id for every call."""
         room = self.chat.room
         if room is not None and room <= 0:
             raise _Stop(StopReason.TOKENS, "" if self.replies else "the first prompt is over limits.prompt_tokens")
@@ -121,12 +121,12 @@ class _Loop:
     def _tool_call(self, call: Call | MalformedCall) -> dict[str, Any]:
         """OpenAI's shape with arguments as an object; a call that could not be read stands there as its text."""
         self.asked += 1
-        number = f"call_{self.asked - 1}"
         if isinstance(call, MalformedCall):
             function: dict[str, Any] = {"name": "malformed_call", "arguments": {"text": call.text}}
-            return {"id": number, "type": "function", "function": function}
-        function = {"name": call.name, "arguments": call.arguments}
-        return {"id": call.id or number, "type": "function", "function": function}
+        else:
+            function = {"name": call.name, "arguments": call.arguments}
+        # ids of our own: some endpoints give every reply's calls the same ones
+        return {"id": f"call_{self.asked - 1}", "type": "function", "function": function}
 
     async def _perform(self, reply: Reply, turn: int) -> list[dict[str, Any]]:
         """Run the calls of a reply in the order written, and return their results as messages."""

@@ -29,6 +29,8 @@ class Limits:
     def __post_init__(self) -> None:
         for limit in fields(self):
             value = getattr(self, limit.name)
-            least = 0 if limit.name == "reply_tokens" else 1 if limit.type is int else 0.001
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value < least:
-                raise ValueError(f"limits.{limit.name} is {value!r}; it must be a number of at least {least}")
+            least, kinds = (0.001, (int, float)) if limit.name.endswith("_seconds") else (1, (int,))
+            least = 0 if limit.name == "reply_tokens" else least
+            if isinstance(value, bool) or not isinstance(value, kinds) or value < least:
+                what = "a number" if float in kinds else "a whole number"
+                raise ValueError(f"limits.{limit.name} is {value!r}; it must be {what} of at least {least}")

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from openai import AsyncOpenAI
+
 from proverl.agent.chat import Message, Reply, clip
 from proverl.agent.formats import read_arguments, render_tools
 from proverl.agent.limits import Limits

@@ -1,0 +1,100 @@
+"""A small real tokenizer, a few tools, a task, and an environment that does what it is told."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from proverl.agent import ChatTemplate, tiny_chat_template, tool_format
+from proverl.core import Call, Edge, GroundTruth, Result, Step, Task, TaskKind, Tool, reference
+
+MARKS = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|tool|>", "<|call|>", "<|/call|>"]
+CHATML_MARKS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+TEXTS = ["open the account and transfer money to savings", '{"account_id":1,"amount":20.5}', "it is done now"] * 3
+
+
+def bpe(marks: list[str], template: str, eos: str) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=340, special_tokens=marks, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=eos, chat_template=template)
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> PreTrainedTokenizerFast:
+    return bpe(MARKS, tiny_chat_template(), "<|end|>")
+
+
+@pytest.fixture(scope="session")
+def template(tokenizer) -> ChatTemplate:
+    return ChatTemplate(tokenizer, tool_format("tiny"))
+
+
+@pytest.fixture(scope="session")
+def chatml() -> Callable[[str], PreTrainedTokenizerFast]:
+    """Make a tokenizer with ChatML marks and the given template."""
+    return lambda template: bpe(CHATML_MARKS, template, "<|im_end|>")
+
+
+def _object(required: tuple[str, ...] = (), **properties: dict) -> dict:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+@pytest.fixture(scope="session")
+def tools() -> tuple[Tool, ...]:
+    account = {"type": "integer", "description": "Account", "x-entity": "bank.Account"}
+    kind = {"type": "string", "enum": ["checking", "savings"]}
+    memo = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    return (
+        Tool("list_accounts", "List them.", _object(), _object(), read_only=True),
+        Tool("open_account", "Open one.", _object(("kind",), kind=kind), _object(account_id=account)),
+        Tool(
+            "transfer_money",
+            "Move money.",
+            _object(("account_id", "amount"), account_id=account, amount={"type": "number"}, memo=memo),
+            _object(),
+        ),
+    )
+
+
+@pytest.fixture
+def task(tools) -> Task:
+    steps = (
+        Step("list_accounts", {}),
+        Step("open_account", {"kind": "savings"}),
+        Step("transfer_money", {"account_id": reference(1, "account.id"), "amount": 5}),
+        Step("transfer_money", {"account_id": 7, "amount": 1}, turn=1),
+    )
+    truth = GroundTruth(steps, (Edge(1, 2),))
+    turns = ("Open a savings account and put 5 in it.", "And 1 into account 7.")
+    return Task("task-1", TaskKind.MULTI_TURN, ("bank",), 3, "Today is Monday.", turns, tools, truth)
+
+
+@dataclass
+class FakeEnvironment:
+    """Answers every call with `answer`, keeps what ran, and counts it in its digest."""
+
+    answer: Callable[[Call], Result] = lambda call: Result({"account": {"id": 41}, "name": call.name})
+    seconds: float = 0.0
+    ran: list[Call] = field(default_factory=list)
+
+    async def execute(self, call: Call) -> Result:
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        self.ran.append(call)
+        return self.answer(call)
+
+    def digest(self) -> str:
+        return f"after {len(self.ran)}"
+
+
+@pytest.fixture
+def environment() -> FakeEnvironment:
+    return FakeEnvironment()

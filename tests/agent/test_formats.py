@@ -1,0 +1,158 @@
+"""Reading tool calls out of replies, per model family."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proverl.agent import render_tools, tool_format
+from proverl.core import Call, MalformedCall
+
+PLACE = '<tool_call>\n{"name": "find", "arguments": {"place": "Rome"}}\n</tool_call>'
+FOUND = Call("find", {"place": "Rome"})
+
+
+def hermes(text):
+    return tool_format("qwen").parse(text)
+
+
+def tiny(text):
+    return tool_format("tiny").parse(text)
+
+
+@pytest.mark.parametrize("family", ["qwen", "granite"])
+def test_hermes_calls_and_text_are_told_apart(family):
+    text, calls = tool_format(family).parse(f"I look. {PLACE}\n{PLACE} Then I wait.")
+    assert text.split() == ["I", "look.", "Then", "I", "wait."]
+    assert calls == [FOUND, FOUND]
+
+
+def test_a_reply_without_calls_is_all_text():
+    assert hermes(" Hello. ") == ("Hello.", [])
+    assert tiny(" Hello. ") == ("Hello.", [])
+
+
+def test_arguments_may_hold_the_closing_mark():
+    call = {"name": "say", "arguments": {"text": "a </tool_call> b"}}
+    assert hermes(f"<tool_call>{json.dumps(call)}</tool_call>") == ("", [Call("say", call["arguments"])])
+
+
+def test_arguments_escaped_once_more_are_accepted():
+    call = {"name": "find", "arguments": json.dumps({"place": "Rome"})}
+    assert hermes(f"<tool_call>{json.dumps(call)}</tool_call>")[1] == [FOUND]
+
+
+def test_missing_arguments_mean_none():
+    assert hermes('<tool_call>{"name": "list"}</tool_call>')[1] == [Call("list", {})]
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (f"<think>{PLACE}</think>\n\nNo.", "No."),
+        (f"{PLACE} so</think>No.", "No."),  # the template opened the block
+        (f"<think>never closed {PLACE}", ""),
+    ],
+)
+def test_calls_in_thinking_are_not_calls(reply, text):
+    assert hermes(reply) == (text, [])
+
+
+def test_a_call_after_thinking_counts():
+    assert hermes(f"<think>hm</think>\n{PLACE}") == ("", [FOUND])
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ('{"name": "find", "arguments": {"place": }}', "not valid JSON"),
+        ('["find"]', "must be an object"),
+        ('{"arguments": {}}', "name must be a non-empty string, not None"),
+        ('{"name": "find", "arguments": [1]}', "arguments must be a JSON object, not [1]"),
+        ('{"name": "find", "arguments": "Rome"}', "not valid JSON"),
+        ('{"name": "find", "arguments": {"n": NaN}}', "NaN is not JSON"),
+        ('{"name": "find", "arguments": {}} and more', "expected </tool_call>"),
+        ("", "not valid JSON"),
+    ],
+)
+def test_broken_hermes_calls_say_why_and_do_not_hide_the_next(body, reason):
+    text, calls = hermes(f"a<tool_call>{body}</tool_call>b{PLACE}")
+    assert text == "ab"
+    assert calls[0] == MalformedCall(f"<tool_call>{body}", calls[0].reason)
+    assert reason in calls[0].reason
+    assert calls[1:] == [FOUND]
+
+
+def test_an_unclosed_call_is_malformed_and_ends_where_the_next_begins():
+    _, calls = hermes('<tool_call>{"name": "a", "arguments": {}}' + PLACE)
+    assert isinstance(calls[0], MalformedCall)
+    assert "expected </tool_call>" in calls[0].reason
+    assert calls[1:] == [FOUND]
+
+
+def test_deep_nesting_is_malformed_not_a_crash():
+    _, calls = hermes('<tool_call>{"name": "a", "arguments": ' + '{"a":' * 100_000)
+    assert isinstance(calls[0], MalformedCall)
+
+
+def test_tiny_calls():
+    text, calls = tiny('Sure.<|call|>open{"kind":"savings","n":[1,2]}<|/call|><|call|>list{}<|/call|>')
+    assert text == "Sure."
+    assert calls == [Call("open", {"kind": "savings", "n": [1, 2]}), Call("list", {})]
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("<|call|>open", "name followed by its arguments"),
+        ("<|call|>{}<|/call|>", "non-empty string"),
+        ('<|call|>open{"a":1<|/call|>', "not valid JSON"),
+        ('<|call|>open{"a":1}', "expected <|/call|>"),
+        ("<|call|><|call|>open{}<|/call|>", "non-empty string"),
+    ],
+)
+def test_broken_tiny_calls_say_why(reply, reason):
+    _, calls = tiny(reply)
+    assert isinstance(calls[0], MalformedCall)
+    assert reason in calls[0].reason
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+def test_any_arguments_survive_both_formats(arguments):
+    body = json.dumps(arguments)
+    assert tiny(f"<|call|>f{body}<|/call|>")[1] == [Call("f", arguments)]
+    assert hermes(f'<tool_call>{{"name": "f", "arguments": {body}}}</tool_call>')[1] == [Call("f", arguments)]
+
+
+pieces = st.sampled_from(
+    ["<tool_call>", "</tool_call>", "<|call|>", "<|/call|>", "<think>", "</think>", '{"name":', '"f"', "{", "}", "a"]
+)
+
+
+@given(st.lists(pieces, max_size=12))
+def test_any_reply_can_be_read(parts):
+    for family in ("tiny", "qwen", "granite"):
+        _, calls = tool_format(family).parse("".join(parts))
+        assert all(isinstance(call, (Call, MalformedCall)) for call in calls)
+
+
+def test_an_unknown_family_lists_the_known_ones():
+    with pytest.raises(ValueError, match="'llama'; known formats: tiny, qwen, granite"):
+        tool_format("llama")
+
+
+def test_tools_are_rendered_without_our_own_keyword(tools):
+    rendered = render_tools(tools)
+    assert "x-entity" not in json.dumps(rendered)
+    assert [tool["function"]["name"] for tool in rendered] == ["list_accounts", "open_account", "transfer_money"]
+    parameters = rendered[2]["function"]["parameters"]
+    assert list(parameters["properties"]) == ["account_id", "amount", "memo"]
+    assert "x-entity" in json.dumps(tools[2].parameters)

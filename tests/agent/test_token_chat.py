@@ -1,0 +1,142 @@
+"""Tokens in, tokens out: what was sampled is what is kept."""
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proverl.agent import Generated, Limits, TokenChat, run_episode
+from proverl.core import Call, MalformedCall, StopReason
+
+FIRST = [{"role": "system", "content": "Today is Monday."}, {"role": "user", "content": "Hi"}]
+NEXT = [{"role": "user", "content": "Go on"}]
+
+
+class Sampler:
+    """A `generate` that returns the given ids, and keeps the contexts that it was asked with."""
+
+    def __init__(self, *replies: list[int], finish: str = "stop") -> None:
+        self.replies = list(replies)
+        self.finish = finish
+        self.contexts: list[list[int]] = []
+        self.most: list[int] = []
+
+    async def __call__(self, ids, most):
+        self.contexts.append(list(ids))
+        self.most.append(most)
+        reply = self.replies.pop(0)
+        return Generated(reply, [-0.5 - n for n in range(len(reply))], self.finish)
+
+
+async def test_a_reply_is_read_in_the_family_format(template, tokenizer, tools):
+    sampler = Sampler(tokenizer.encode('Ok.<|call|>open_account{"kind":"savings"}<|/call|><|call|>x<|/call|><|end|>'))
+    chat = TokenChat(template, sampler, tools, Limits())
+    chat.observe(FIRST)
+    reply = await chat.reply()
+    assert reply.text == "Ok."
+    assert reply.calls[0] == Call("open_account", {"kind": "savings"})
+    assert isinstance(reply.calls[1], MalformedCall)
+    assert sampler.contexts == [template.prompt(FIRST, tools)]
+
+
+tokens = st.lists(st.integers(8, 300), min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(tokens, st.booleans()), min_size=1, max_size=5), st.data())
+def test_trained_ids_are_the_sampled_ids_and_a_context_never_changes(template, tools, replies, data):
+    sampled = [ids + [template.end_of_turn] * ended for ids, ended in replies]
+    sampler = Sampler(*sampled)
+    chat = TokenChat(template, sampler, tools, Limits())
+
+    async def converse():
+        chat.observe(FIRST)
+        for _ in sampled:
+            await chat.reply()
+            chat.observe([{"role": "tool", "content": text} for text in data.draw(st.lists(st.text(), min_size=1))])
+
+    asyncio.run(converse())
+    transcript = chat.transcript()
+    assert transcript.prompt_ids == template.prompt(FIRST, tools)
+    assert len(transcript.response_ids) == len(transcript.mask) == len(transcript.log_probs)
+    kept = [token for token, mask in zip(transcript.response_ids, transcript.mask, strict=True) if mask]
+    assert kept == [token for ids in sampled for token in ids]
+    assert sum(transcript.mask) == sum(map(len, sampled))
+    expected = [-0.5 - n for ids in sampled for n in range(len(ids))]
+    assert [p for p, mask in zip(transcript.log_probs, transcript.mask, strict=True) if mask] == expected
+    assert not any(p for p, mask in zip(transcript.log_probs, transcript.mask, strict=True) if not mask)
+    whole = transcript.prompt_ids + transcript.response_ids
+    for context, ids in zip(sampler.contexts, sampled, strict=True):
+        assert whole[: len(context) + len(ids)] == context + ids
+
+
+async def test_between_replies_stand_the_end_of_turn_and_the_new_messages(template, tokenizer, tools):
+    sampler = Sampler(tokenizer.encode("Yes.<|end|>"), tokenizer.encode("cut"), tokenizer.encode("Bye.<|end|>"))
+    chat = TokenChat(template, sampler, tools, Limits())
+    chat.observe(FIRST)
+    await chat.reply()
+    chat.observe(NEXT)
+    await chat.reply()
+    chat.observe(NEXT)
+    await chat.reply()
+    chat.observe(NEXT)  # never answered
+    assert tokenizer.decode(chat.transcript().response_ids) == (
+        "Yes.<|end|><|user|>Go on<|end|><|assistant|>cut<|end|><|user|>Go on<|end|><|assistant|>Bye.<|end|>"
+    )
+
+
+async def test_room_counts_what_was_sampled_and_what_was_observed(template, tokenizer, tools):
+    chat = TokenChat(template, Sampler(tokenizer.encode("Yes.<|end|>")), tools, Limits(response_tokens=40))
+    chat.observe(FIRST)
+    assert chat.room == 40
+    await chat.reply()
+    assert chat.room == 40 - len(tokenizer.encode("Yes.<|end|>"))
+    chat.observe(NEXT)
+    assert chat.room == 40 - len(tokenizer.encode("Yes.<|end|><|user|>Go on<|end|><|assistant|>"))
+
+
+async def test_a_reply_may_be_limited_on_its_own(template, tools):
+    sampler = Sampler([9])
+    chat = TokenChat(template, sampler, tools, Limits(response_tokens=40, reply_tokens=7))
+    chat.observe(FIRST)
+    await chat.reply()
+    assert sampler.most == [7]
+
+
+async def test_a_prompt_over_its_limit_leaves_no_room(template, tools, task, environment):
+    limits = Limits(prompt_tokens=5)
+    episode = await run_episode(task, environment, TokenChat(template, Sampler(), tools, limits), limits)
+    assert episode.stop == StopReason.TOKENS
+    assert "limits.prompt_tokens" in episode.error
+
+
+async def test_an_episode_ends_when_the_room_is_used_up(template, tokenizer, task, environment):
+    call = tokenizer.encode("<|call|>list_accounts{}<|/call|><|end|>")
+    limits = Limits(response_tokens=len(call) + 10, tool_output_tokens=5)
+    chat = TokenChat(template, Sampler(call), task.tools, limits)
+    episode = await run_episode(task, environment, chat, limits)
+    assert episode.stop == StopReason.TOKENS
+    assert len(episode.calls) == 1
+    assert episode.transcript.response_ids == call
+
+
+@pytest.mark.parametrize(
+    "generated", [Generated([], []), Generated([9, 9], [-1.0]), Generated([9] * 50, [-1.0] * 50)], ids=str
+)
+async def test_a_generate_that_breaks_its_contract_is_named(template, tools, generated):
+    async def generate(ids, most):
+        return generated
+
+    chat = TokenChat(template, generate, tools, Limits(response_tokens=40))
+    chat.observe(FIRST)
+    with pytest.raises(ValueError, match="equally many, 1 to 40"):
+        await chat.reply()
+
+
+async def test_tool_results_are_cut_by_the_models_own_tokens(template, tokenizer, tools):
+    chat = TokenChat(template, Sampler(), tools, Limits())
+    text = "open the account and transfer money " * 5
+    total = len(tokenizer.encode(text))
+    assert chat.clip(text, 4).endswith(f"... [cut: {total - 4} of {total} tokens not shown]")
+    assert chat.clip(text, total) == text
+    assert chat.clip("é" * 30, 7).startswith("ééé... [cut: ")
