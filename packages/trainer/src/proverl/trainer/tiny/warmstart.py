@@ -11,8 +11,10 @@ import json
 import sys
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch
@@ -20,7 +22,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from proverl.trainer.tiny.card import write_card
 from proverl.trainer.tiny.curriculum import CURRICULUM, Source, Stage
-from proverl.trainer.tiny.data import BLOCK, Batch, Feed, demonstrations, make_block, render
+from proverl.trainer.tiny.data import Batch, Feed, batches, demonstrations, render
 from proverl.trainer.tiny.measure import Counts, Meter, evaluate, forward
 from proverl.trainer.tiny.model import build_model, tiny_config
 from proverl.trainer.tiny.tokenizer import END, PAD, VOCABULARY, train_tokenizer
@@ -38,6 +40,7 @@ class WarmstartConfig:
     matrix_rate is Muon's learning rate for the hidden matrices, other_rate AdamW's for embeddings and norms; both rise
     over `rise` steps and fall linearly to 0 over the last `fall` of the tokens.
     vocabulary is the tokenizer's size, corpus the number of demonstrations per stage that it is trained on.
+    held_out: demonstrations of the last stage that every snapshot is measured on.
     snapshot_tokens between snapshots; state_steps between saved states.
     """
 
@@ -48,13 +51,23 @@ class WarmstartConfig:
     rise: int = 50
     fall: float = 0.2
     vocabulary: int = VOCABULARY
-    corpus: int = 400
+    corpus: int = 200
+    held_out: int = 128
     stages: tuple[Stage, ...] = CURRICULUM
     snapshot_tokens: int = 1_000_000
     state_steps: int = 100
 
     def __post_init__(self) -> None:
-        for name in ("tokens", "batch_tokens", "matrix_rate", "other_rate", "snapshot_tokens", "state_steps", "corpus"):
+        for name in (
+            "tokens",
+            "batch_tokens",
+            "matrix_rate",
+            "other_rate",
+            "snapshot_tokens",
+            "state_steps",
+            "corpus",
+            "held_out",
+        ):
             if getattr(self, name) <= 0:
                 raise ValueError(f"warmstart.{name} is {getattr(self, name)}; it must be above 0")
         if not self.stages:
@@ -180,18 +193,25 @@ class _Run:
         """Write a complete checkpoint with its held-out shares, and return its folder."""
         place = self.folder / "snapshots" / f"{self.tokens:09d}"
         if not (place / "README.md").exists():  # the card is written last
-            shares = evaluate(self.model, self._held_out(), self.meter)
+            shares = evaluate(self.model, self._held_out, self.meter)
             self._report(shares, held_out=self.config.stages[-1].name)
             self.model.save_pretrained(place)
             self.tokenizer.save_pretrained(place)
-            write_card(place, self.seed, self.tokens, [stage.name for stage in self.config.stages], BLOCK, shares)
+            write_card(
+                place,
+                self.seed,
+                self.tokens,
+                [stage.name for stage in self.config.stages],
+                self.config.held_out,
+                shares,
+            )
         return place
 
+    @cached_property
     def _held_out(self) -> list[Batch]:
-        """A block of the last stage that training never reaches."""
-        return make_block(
-            self.config.stages[-1], self.seed, _HELD_OUT, self.config.batch_tokens, self.live, self.tokenizer
-        )
+        """Demonstrations of the last stage that training never reaches."""
+        shown = demonstrations(self.config.stages[-1], self.seed, _HELD_OUT, self.config.held_out, self.live)
+        return batches(shown, self.tokenizer, self.config.batch_tokens, Random(self.seed))
 
     def save(self) -> None:
         """Save everything that going on needs; a kill at any moment leaves the old or the new state."""
