@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
 from proverl.core import Json, canonical_json
 
 MANIFEST = "DONE.json"

@@ -11,13 +11,15 @@ from typing import Any, Literal, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from proverl.agent.limits import Limits
-from proverl.reward import RewardConfig
-from proverl.synth.config import SynthConfig
-from proverl.trainer.config import ModelConfig, TrainerConfig
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 from pydantic_core import ErrorDetails
+
+from proverl.agent.limits import Limits
+from proverl.evals.config import EvalsConfig
+from proverl.reward import RewardConfig
+from proverl.synth.config import SynthConfig
+from proverl.trainer.config import ModelConfig, TrainerConfig
 
 StageName = Literal["synth", "warmstart", "grpo", "evals", "report"]
 
@@ -28,14 +30,6 @@ class RunError(Exception):
 
 class ConfigError(RunError):
     """What the user asked for can't be run as it is written."""
-
-
-@dataclass(frozen=True)
-class EvalsConfig:
-    """Evaluation before and after."""
-
-    tasks: int
-    temperature: float
 
 
 @dataclass(frozen=True)

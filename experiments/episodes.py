@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+
 from proverl.core import CallRecord, Episode, Json, MalformedCall, Task
 
 PARTS = ("total", "validity", "coverage", "efficiency", "name", "arg")

@@ -13,10 +13,8 @@ from experiments.config import Config, ConfigError
 from experiments.pipeline import Stage, compute, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
-from experiments.report import episode_pages, figures, table, ui_command
+from experiments.report import METRICS, curve, episode_pages, figures, table, ui_command
 from experiments.tracking import Follower, Tracker, rows_by_step
-
-METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
 
 
 def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -> Path | None:
@@ -86,6 +84,8 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
     tracker.results(_results(found))
     for page in episode_pages(config, outputs, folder):
         tracker.artifact(page, "episodes")
+    for picture in curve(config, outputs, folder):
+        tracker.artifact(picture)
     tracker.artifact(path)
     if found["heldout"]:
         screen.console.print(table(found))

@@ -5,13 +5,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from proverl.core import Json
 from pydantic_core import to_jsonable_python
 from rich.table import Table
 
 from experiments.cache import Entry, StageCache, code_digest, digest
 from experiments.config import Config, ConfigError
 from experiments.progress import Report, Screen
+from proverl.core import Json
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Stage:
     seconds: Callable[[Config], float]
     reads: tuple[str, ...] = ()
     resumes: bool = False
+    optional: bool = False  # left out, not refused, when what it reads is neither asked for nor cached
     needs: Callable[[Config], list[str]] = lambda config: []
 
 
@@ -72,7 +73,7 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:
         table.add_column(heading, justify="right" if heading in ("expected time", "price") else "left")
     total = 0.0
     found = entries(config, stages, cache)
-    for stage in wanted(config, stages):
+    for stage in wanted(config, stages, found):
         entry = found[stage.output]
         state = "cached" if entry.done else "goes on" if stage.resumes and entry.partial.exists() else "to compute"
         seconds = 0.0 if entry.done else stage.seconds(config)
@@ -83,15 +84,34 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:
     return table
 
 
-def wanted(config: Config, stages: Sequence[Stage]) -> list[Stage]:
-    """The stages that the config asks for, in the order in which they run."""
-    return [stage for stage in stages if stage.name in config.stages]
+def wanted(config: Config, stages: Sequence[Stage], found: Mapping[str, Entry]) -> list[Stage]:
+    """The stages that the config asks for, in the order in which they run.
+
+    Raises ConfigError when one reads an output that is neither asked for nor cached.
+    """
+    makers = {stage.output: stage.name for stage in stages}
+    coming: dict[str, Stage] = {}
+    for stage in stages:
+        if stage.name not in config.stages:
+            continue
+        absent = [name for name in stage.reads if name not in coming and not found[name].done]
+        if not absent:
+            coming[stage.output] = stage
+        elif not stage.optional:
+            maker = makers[absent[0]]
+            raise ConfigError(
+                f"stages has {stage.name} but not {maker}, and {found[absent[0]].directory.name} is not cached: "
+                f"add {maker} to stages."
+            )
+    return list(coming.values())
 
 
 def lacking(config: Config, stages: Sequence[Stage], cache: StageCache) -> list[str]:
     """What this machine lacks for the stages that are not cached, a sentence each."""
     found = entries(config, stages, cache)
-    told = [text for stage in wanted(config, stages) if not found[stage.output].done for text in stage.needs(config)]
+    told = [
+        text for stage in wanted(config, stages, found) if not found[stage.output].done for text in stage.needs(config)
+    ]
     return list(dict.fromkeys(told))
 
 
@@ -107,9 +127,7 @@ def compute(
     Raises ConfigError when a stage needs the output of one that is neither asked for nor cached.
     """
     found = entries(config, stages, cache)
-    asked = wanted(config, stages)
-    _check_inputs(asked, stages, found)
-    for stage in asked:
+    for stage in wanted(config, stages, found):
         entry = found[stage.output]
         if entry.done:
             screen.say(f"{stage.title}: cached in {entry.directory}")
@@ -136,19 +154,6 @@ def _compute_one(
             resumes=stage.resumes,
             waiting=lambda: screen.say(f"{stage.title}: another run is computing it, waiting"),
         )
-
-
-def _check_inputs(asked: Sequence[Stage], stages: Sequence[Stage], found: Mapping[str, Entry]) -> None:
-    coming = {stage.output for stage in asked}
-    makers = {stage.output: stage.name for stage in stages}
-    for stage in asked:
-        for name in stage.reads:
-            if name not in coming and not found[name].done:
-                maker = makers[name]
-                raise ConfigError(
-                    f"stages has {stage.name} but not {maker}, whose {found[name].directory.name} is not cached: "
-                    f"add {maker} to stages."
-                )
 
 
 def job_key(values: Mapping[str, Json], stages: Sequence[Stage]) -> str:

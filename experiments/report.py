@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rich.table import Table
@@ -43,27 +44,32 @@ def figures(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any]:
 def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:
     if "before" not in outputs:
         return []
-    from proverl.evals import paired_difference, read_records
+    from proverl.evals import EvaluationRecord, compare, read_records
+
+    def mean(records: list[EvaluationRecord], metric: str) -> float:
+        return fmean(record.figures()[metric] for record in records)
 
     before = read_records(outputs["before"].directory)
     after = read_records(outputs["after"].directory) if "after" in outputs else []
     rows = []
     for metric in LABELS:
-        first = [record.figures()[metric] for record in before]
-        row: dict[str, Any] = {"metric": metric, "tasks": len(first), "before": sum(first) / len(first)}
+        row: dict[str, Any] = {"metric": metric, "episodes": len(before), "before": mean(before, metric)}
         if after:
-            second = [record.figures()[metric] for record in after]
-            interval = paired_difference(first, second)
-            row |= {"after": sum(second) / len(second), "difference": interval.mean}
-            row |= {"low": interval.low, "high": interval.high}
+            interval = compare(before, after, metric)
+            row |= {
+                "after": mean(after, metric),
+                "difference": interval.mean,
+                "low": interval.low,
+                "high": interval.high,
+            }
         rows.append(row)
     return rows
 
 
 def table(found: Mapping[str, Any]) -> Table:
     """The held-out figures before and after, with 95% intervals of the paired difference."""
-    tasks = found["heldout"][0]["tasks"]
-    shown = Table(title=f"Held-out tasks: {tasks}, each before and after training", title_justify="left")
+    episodes = found["heldout"][0]["episodes"]
+    shown = Table(title=f"Held-out tasks before and after training ({episodes} episodes each)", title_justify="left")
     for heading in ("", "before", "after", "difference", "95% interval"):
         shown.add_column(heading, justify="left" if not heading else "right")
     for row in found["heldout"]:

@@ -61,13 +61,17 @@ def _after(inputs: Inputs, folder: Path) -> None:
 
 
 def _evaluate(inputs: Inputs, folder: Path, model: Path) -> None:
-    from proverl.evals import evaluate, load_policy
+    from proverl.evals import EvaluationFailed, evaluate, load_policy
     from proverl.synth import read_tasks
 
     config = inputs.config
     tasks = read_tasks(inputs.outputs["synth"] / HELDOUT)[: config.evals.tasks]
     policy = load_policy(model, config.model.format, config.evals)
-    evaluate(tasks, policy, folder, config.evals, config.envs.limits, config.reward, config.seed, inputs.report)
+    limits, reward = config.envs.limits, config.reward
+    try:
+        evaluate(tasks, policy, folder, config.evals, limits, reward, config.seed, inputs.report)
+    except EvaluationFailed as error:
+        raise RunError(f"{str(error).rstrip('.')}; the same command goes on from there.") from error
 
 
 def _needs(config: Config) -> list[str]:
@@ -121,6 +125,7 @@ STAGES = (
         depends=("seed", "model", "envs", "evals", "reward"),
         code=(*_SYNTH, "proverl.evals"),
         reads=("synth", "grpo"),
+        optional=True,
         work=_after,
         needs=_needs,
         resumes=True,

@@ -14,9 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from proverl.core import Json
-
 from experiments.config import Config, TrackingConfig
+from proverl.core import Json
 
 _STEP = "step"  # a metric of its own: its history says which steps the store holds
 _STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once

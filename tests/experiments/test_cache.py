@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from experiments.cache import MANIFEST, StageCache, code_digest, digest
 
 

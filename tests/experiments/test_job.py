@@ -1,0 +1,87 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from mlflow.tracking import MlflowClient
+
+ROOT = Path(__file__).parents[2]
+FAKE = Path(__file__).with_name("fake_run.py")
+
+
+def start(runs, seconds, *overrides):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, str(FAKE), str(runs), str(seconds), *overrides],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def finish(process):
+    output = process.communicate(timeout=120)[0]
+    assert process.returncode == 0, output
+    return output
+
+
+def steps_in_mlflow(runs, key="reward/mean"):
+    run_id = json.loads((runs / "jobs" / "fake" / "mlflow.json").read_text())["run_id"]
+    history = MlflowClient(f"sqlite:///{runs}/mlflow.db").get_metric_history(run_id, key)
+    return sorted(metric.step for metric in history)
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory, with_store):
+    """A runs folder whose job was killed after step 5, with a checkpoint of step 3, and typed again; what that printed."""
+    runs = with_store(tmp_path_factory.mktemp("runs"))
+    process, log = start(runs, 0.3), runs / "work.log"
+    deadline = time.monotonic() + 120
+    while "step 5" not in (log.read_text() if log.exists() else "") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert not (runs / "jobs" / "fake" / "figures.json").exists()
+    return runs, finish(start(runs, 0.02))
+
+
+def test_a_killed_job_goes_on_from_its_checkpoint(resumed):
+    work = (resumed[0] / "work.log").read_text().split("\n")
+    assert work.count("synth") == 1
+    assert work.count("step 3") == 1  # before the checkpoint: not again
+    assert work.count("step 4") == 2  # after it: again
+
+
+def test_the_last_line_is_the_path_of_the_figures(resumed):
+    runs, output = resumed
+    path = Path(output.splitlines()[-1])
+    assert path == runs / "jobs" / "fake" / "figures.json"
+    figures = json.loads(path.read_text())
+    assert figures["steps"] == 12
+    assert set(figures["stages"]) == {"synth", "grpo"}
+    assert "mlflow ui --backend-store-uri sqlite:///" in output
+
+
+def test_every_step_is_in_mlflow_once_with_config_commit_and_data_hash(resumed):
+    runs, _ = resumed
+    assert steps_in_mlflow(runs) == list(range(1, 13))
+    run_id = json.loads((runs / "jobs" / "fake" / "mlflow.json").read_text())["run_id"]
+    run = MlflowClient(f"sqlite:///{runs}/mlflow.db").get_run(run_id)
+    assert run.info.status == "FINISHED"
+    assert run.data.params["reward.beta"] == "0.5"
+    assert {"git.commit", "git.dirty", "lock.sha256", "data.synth", "data.grpo"} <= set(run.data.tags)
+
+
+def test_typed_again_it_takes_everything_from_the_cache(resumed):
+    runs, _ = resumed
+    before = (runs / "work.log").read_text()
+    output = finish(start(runs, 0.02))
+    assert (runs / "work.log").read_text() == before
+    assert output.count("cached in") == 2
+    assert steps_in_mlflow(runs) == list(range(1, 13))

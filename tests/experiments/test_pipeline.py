@@ -1,0 +1,125 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.cache import StageCache
+from experiments.compose import check
+from experiments.config import ConfigError
+from experiments.pipeline import compute, entries, flat, job_key, lacking, plan
+from experiments.progress import Screen
+from experiments.stages import STAGES
+
+
+def config(*overrides):
+    return check(list(overrides))[0]
+
+
+def keys(*overrides):
+    return {name: entry.key for name, entry in entries(config(*overrides), STAGES, StageCache(Path("unused"))).items()}
+
+
+def changed(*overrides):
+    before, after = keys(), keys(*overrides)
+    return {name for name in before if before[name] != after[name]}
+
+
+def test_only_what_an_output_depends_on_changes_its_key():
+    everything = {"synth", "before", "grpo", "after"}
+    assert changed("seed=1") == everything
+    assert changed("synth.train_tasks=9") == everything
+    assert changed("envs.limits.calls=5") == everything
+    assert changed("reward.beta=0") == {"before", "grpo", "after"}
+    assert changed("model=qwen3_4b") == {"before", "grpo", "after"}
+    assert changed("evals.tasks=5") == {"before", "after"}
+    assert changed("trainer.learning_rate=1e-3") == {"grpo", "after"}
+    assert changed("tracking.uri=http://localhost:1") == set()
+    assert changed("plan=true") == set()
+    assert changed("runs_dir=elsewhere") == set()
+
+
+@pytest.fixture
+def screen():
+    return Screen(Console(record=True, force_terminal=False, width=160))
+
+
+def fake(stages, calls, **changes):
+    """The real stages with work that only notes its call."""
+
+    def noting(stage):
+        def work(inputs, folder):
+            calls.append((stage.output, sorted(inputs.outputs)))
+            (folder / "out").write_text(stage.output)
+
+        return replace(stage, work=work, needs=lambda config: [], **changes)
+
+    return [noting(stage) for stage in stages]
+
+
+def test_stages_run_in_order_and_read_what_they_name(tmp_path, screen):
+    calls = []
+    found = compute(config(), fake(STAGES, calls), StageCache(tmp_path), screen)
+    assert calls == [("synth", []), ("before", ["synth"]), ("grpo", ["synth"]), ("after", ["grpo", "synth"])]
+    assert list(found) == ["synth", "before", "grpo", "after"]
+
+
+def test_a_sweep_over_the_reward_synthesises_once(tmp_path, screen):
+    calls = []
+    stages = fake(STAGES, calls)
+    for job in check(["-m", "reward.beta=0,0.5", "seed=0,1"]):
+        compute(job, stages, StageCache(tmp_path), screen)
+    outputs = [name for name, _ in calls]
+    assert (outputs.count("synth"), outputs.count("grpo")) == (2, 4)  # once a seed; once a job
+    assert "cached in" in screen.console.export_text()
+
+
+def test_a_stage_whose_input_is_neither_asked_for_nor_cached_says_what_to_add(tmp_path, screen):
+    stages = fake(STAGES, [])
+    with pytest.raises(ConfigError, match="stages has grpo but not synth.*add synth to stages"):
+        compute(config("stages=[grpo]"), stages, StageCache(tmp_path), screen)
+    compute(config("stages=[synth]"), stages, StageCache(tmp_path), screen)
+    assert "grpo" in compute(config("stages=[grpo]"), stages, StageCache(tmp_path), screen)
+
+
+def test_evals_without_training_evaluate_what_there_is(tmp_path, screen):
+    found = compute(config("stages=[synth,evals]"), fake(STAGES, []), StageCache(tmp_path), screen)
+    assert list(found) == ["synth", "before"]
+
+
+def test_the_plan_shows_state_and_cost(tmp_path, screen):
+    cache = StageCache(tmp_path)
+    compute(config("stages=[synth]"), fake(STAGES, []), cache, screen)
+    (entries(config(), STAGES, cache)["grpo"].partial).mkdir()
+    screen.console.print(plan(config("experiment=default", "trainer.steps=600"), STAGES, cache))
+    screen.console.print(plan(config(), STAGES, cache))
+    text = screen.console.export_text()
+    assert "cached" in text
+    assert "to compute" in text
+    assert "goes on" in text
+    assert "$" in text
+
+
+def test_what_is_lacking_is_said_once_and_only_for_what_is_not_cached(tmp_path, screen):
+    cache = StageCache(tmp_path)
+    needy = [replace(stage, needs=lambda config: ["a GPU is needed."]) for stage in STAGES]
+    assert lacking(config(), needy, cache) == ["a GPU is needed."]
+    assert lacking(config("stages=[]"), needy, cache) == []
+    compute(config(), fake(STAGES, []), cache, screen)
+    assert lacking(config(), needy, cache) == []
+
+
+def test_a_job_is_named_by_everything_that_decides_its_result():
+    def named(*overrides):
+        values = flat(config(*overrides))
+        return job_key(values, STAGES)
+
+    assert named() == named("plan=true")
+    assert len({named(), named("seed=1"), named("reward.beta=0"), named("tracking.episodes=3")}) == 4
+
+
+def test_the_flat_config_holds_every_value():
+    values = flat(config())
+    assert values["reward.beta"] == 0.5
+    assert values["envs.limits.calls"] == config().envs.limits.calls
+    assert values["synth.servers"] == ["banking", "calendar", "filesystem"]
