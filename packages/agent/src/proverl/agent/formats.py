@@ -33,7 +33,7 @@ def tiny_chat_template() -> str:
 
 
 def render_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
-    """Tools as chat templates and endpoints take them; our own schema keyword `x-entity` is left out."""
+    """Tools as chat templates and endpoints take them, without what is for synthesis: `x-...` keywords and examples."""
     return [
         {
             "type": "function",
@@ -44,9 +44,15 @@ def render_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
 
 
 def _plain(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        return {key: _plain(value) for key, value in schema.items() if key != "x-entity"}
-    return [_plain(item) for item in schema] if isinstance(schema, list) else schema
+    if isinstance(schema, list):
+        return [_plain(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if key != "examples" and not key.startswith("x-")}
+    return {
+        key: {name: _plain(part) for name, part in value.items()} if key == "properties" else _plain(value)
+        for key, value in kept.items()
+    }
 
 
 def split_thinking(text: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from proverl.core import Edge, GroundTruth, Json, Step, Tool, reference, resolve
 from proverl.envs import Server, Session, load_server, phrase_slots
 from proverl.synth.graph import parameter_entities, server_graph
 from proverl.synth.sampler import Entities, sample_entities
-from proverl.synth.schema import entity_of, plain, result_entities, values_at
+from proverl.synth.schema import entities_of, entity_of, plain, result_entities, values_at
 from proverl.synth.values import NoValue, invent
 
 Said = Literal["value", "that", "first", "same"]
@@ -36,6 +36,7 @@ class Argument:
     value: Json
     origin: tuple[int, str] | None = None
     said: Said = "value"
+    entity: str | None = None  # what it names, where it names something
 
     @property
     def expected(self) -> Json:
@@ -126,7 +127,7 @@ class _Walk:
         self.graph = server_graph(server.name)
         self.chain = Chain(server.name, session.seed)
         self.salient: dict[str, _Mention] = {}
-        self.origins: dict[tuple[str, str], tuple[int, str] | None] = {}
+        self.origins: dict[str, tuple[int, str] | None] = {}  # where each value was first seen; None: the user said it
 
     def step(self) -> bool:
         """Add one step; False when no attempt succeeds."""
@@ -180,28 +181,29 @@ class _Walk:
         return {name: arguments[name] for name in properties if name in arguments}
 
     def _argument(self, schema: dict[str, Any], taken: list[Json]) -> Argument:
-        entity = entity_of(schema)
-        if entity is None:
+        entities = entities_of(schema)
+        if not entities:
             return Argument(invent(schema, self.session.now, self.rng))
         several = plain(schema).get("type") == "array"
-        mention = self.salient.get(entity)
-        if mention and not several and mention.value not in taken and self.rng.random() < _RECALL:
-            return Argument(mention.value, mention.origin, mention.said)
+        for entity in reversed(self.salient):  # the latest first
+            mention = self.salient[entity]
+            usable = entity in entities and not several and mention.value not in taken
+            if usable and self.rng.random() < _RECALL:
+                return Argument(mention.value, mention.origin, mention.said, entity)
+        entity = self.rng.choice([entity for entity in entities if self.entities.get(entity)] or entities)
         pool = [value for value in self.entities.get(entity, ()) if value not in taken]
-        pool = [value for value in pool if self.origins.get((entity, str(value))) is None]
+        pool = [value for value in pool if self.origins.get(str(value)) is None]
         if not pool:
             raise NoValue(f"no {entity} to name")
         if several:
-            return Argument(self.rng.sample(pool, min(len(pool), self.rng.randint(1, 2))))
-        return Argument(self.rng.choice(pool))
+            return Argument(self.rng.sample(pool, min(len(pool), self.rng.randint(1, 2))), entity=entity)
+        return Argument(self.rng.choice(pool), entity=entity)
 
     def _reveal(self, source: str, tool: Tool, arguments: dict[str, Argument]) -> Json:
         """What the user would know by heart (a PIN): the synthesizer asks a hidden tool for it."""
         name, _, field_name = source.partition(".")
         hidden = self.server.functions[name].tool
-        by_entity = {
-            entity_of(tool.parameters["properties"][key]): argument.value for key, argument in arguments.items()
-        }
+        by_entity = {argument.entity: argument.value for argument in arguments.values()}
         wanted = {key: by_entity.get(entity_of(hidden.parameters["properties"][key])) for key in hidden.required}
         content = self.session.call(name, wanted).content
         if not isinstance(content, dict) or field_name not in content:
@@ -211,17 +213,17 @@ class _Walk:
     def _remember(self, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
         index = len(self.chain.steps)
         mentioned: dict[str, dict[str, Said]] = {}
-        for name, argument in arguments.items():
-            entity = entity_of(tool.parameters["properties"][name])
+        for argument in arguments.values():
+            entity = argument.entity
             for value in argument.value if isinstance(argument.value, list) else [argument.value]:
                 if entity and isinstance(value, str):
-                    self.origins.setdefault((entity, value), argument.origin)
+                    self.origins.setdefault(value, argument.origin)
                     mentioned.setdefault(entity, {})[value] = "same"
         for pattern, entity in result_entities(tool.returns):
             for path, value in values_at(content, pattern):
                 if isinstance(value, str):
-                    if self.origins.setdefault((entity, value), (index, path)) is not None and "*" in pattern:
-                        self.origins[entity, value] = (index, path)
+                    if self.origins.setdefault(value, (index, path)) is not None and "*" in pattern:
+                        self.origins[value] = (index, path)
                     listed = "*" in pattern and self._several(content, pattern)
                     mentioned.setdefault(entity, {}).setdefault(value, "first" if listed else "that")
         for entity, values in mentioned.items():
@@ -236,7 +238,7 @@ class _Walk:
         (value, said), *others = values.items()
         if others and any(kind != "first" for kind in values.values()):
             return
-        origin = self.origins[entity, value]
+        origin = self.origins[value]
         if said == "first" and origin is None:
             return
         self.salient[entity] = _Mention(value, origin, said if origin is None or said != "same" else "that")

@@ -11,7 +11,7 @@ import networkx as nx
 
 from proverl.core import Tool
 from proverl.envs import load_server
-from proverl.synth.schema import entity_of, result_entities
+from proverl.synth.schema import entities_of, result_entities
 
 
 def dependency_graph(tools: Sequence[Tool]) -> nx.DiGraph:
@@ -30,8 +30,7 @@ def dependency_graph(tools: Sequence[Tool]) -> nx.DiGraph:
 
 def parameter_entities(tool: Tool) -> set[str]:
     """The entities that the parameters of a tool name."""
-    found = (entity_of(schema) for schema in tool.parameters["properties"].values())
-    return {entity for entity in found if entity}
+    return {entity for schema in tool.parameters["properties"].values() for entity in entities_of(schema)}
 
 
 @cache

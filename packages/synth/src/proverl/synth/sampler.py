@@ -5,7 +5,7 @@ from itertools import product
 
 from proverl.core import Json, Tool
 from proverl.envs import Session
-from proverl.synth.schema import entity_of, plain, result_entities, values_at
+from proverl.synth.schema import entities_of, plain, result_entities, values_at
 
 _PER_PARAMETER = 6  # entities tried for one parameter of a second-round tool
 _CALLS = 60  # read calls a world may cost
@@ -37,10 +37,10 @@ def _arguments(tool: Tool, found: dict[str, dict[Json, None]]) -> list[dict[str,
     most: dict[str, Json] = {} if limit is None else {"limit": limit}
     for name in tool.required:
         schema = plain(tool.parameters["properties"][name])
-        entity = entity_of(schema)
-        if entity is None or schema.get("type") == "array":
+        entities = entities_of(schema)
+        if not entities or schema.get("type") == "array":
             return []
-        choices.append(list(found.get(entity, ()))[:_PER_PARAMETER])
+        choices.append([value for entity in entities for value in found.get(entity, ())][:_PER_PARAMETER])
     given = list(product(*choices))[:_PER_PARAMETER]
     return [{**dict(zip(tool.required, values, strict=True)), **most} for values in given]
 

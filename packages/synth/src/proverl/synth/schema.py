@@ -23,6 +23,12 @@ def entity_of(schema: dict[str, Any]) -> str | None:
     return entity if isinstance(entity, str) else None
 
 
+def entities_of(schema: dict[str, Any]) -> tuple[str, ...]:
+    """The entities that a parameter takes: its own and those that `x-accepts` lists (a path may be a file's)."""
+    own = entity_of(schema)
+    return (own, *plain(schema).get("x-accepts", ())) if own else ()
+
+
 def result_entities(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
     """Yield (path, entity) of every field of a result that names an entity; `*` stands for a list index."""
     schema = plain(schema)

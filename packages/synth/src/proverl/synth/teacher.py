@@ -8,7 +8,7 @@ from typing import Any
 from proverl.core import Tool
 from proverl.envs import load_server
 from proverl.synth.chain import Argument, ChainStep
-from proverl.synth.schema import entity_of, plain
+from proverl.synth.schema import plain
 from proverl.synth.values import say
 
 PERSONAS: dict[str, tuple[str, ...]] = {
@@ -70,7 +70,7 @@ def phrase(step: ChainStep, rng: Random) -> str:
 
 
 def _say(tool: Tool, schema: dict[str, Any], argument: Argument, rng: Random) -> str:
-    entity = entity_of(schema)
+    entity = argument.entity
     if entity is None or argument.said == "value":
         free_text = entity is None and "examples" in plain(schema) and plain(schema).get("type") == "string"
         return say(argument.value, quoted=free_text and " " in str(argument.value))
