@@ -70,7 +70,7 @@ class Chain:
     def ground_truth(self, turns: Sequence[int]) -> GroundTruth:
         """Steps with their user turns, value edges from the references, state edges proven by leaving steps out."""
         steps = tuple(
-            Step(step.tool.name, {name: argument.expected for name, argument in step.arguments.items()}, turn)
+            Step(step.tool.name, {name: item.expected for name, item in step.arguments.items()}, turn, step.content)
             for step, turn in zip(self.steps, turns, strict=True)
         )
         value = {

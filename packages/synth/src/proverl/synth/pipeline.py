@@ -12,7 +12,7 @@ from proverl.core import Episode, Task, TaskKind
 from proverl.synth.assemble import abstention, missing_function, multi_turn
 from proverl.synth.chain import walk
 from proverl.synth.config import SynthConfig
-from proverl.synth.validate import Deduplicator, Unproven, check_sources, replay
+from proverl.synth.validate import Deduplicator, Unproven, check_effect, check_sources, replay
 from proverl.synth.values import NoValue
 
 Split = Literal["train", "heldout"]
@@ -76,6 +76,7 @@ def _prove(
             task = candidate(config, kind, rng, id, split)
             if task is not None:
                 episode = runner.run(replay(task, limits))
+                check_effect(task, episode)
                 check_sources(task, episode)
                 check_size(task, episode, config)
                 return task, episode

@@ -26,6 +26,15 @@ async def replay(task: Task, limits: Limits) -> Episode:
     return episode
 
 
+def check_effect(task: Task, episode: Episode) -> None:
+    """Raise Unproven when the expected calls only undo each other: then doing nothing would look like success."""
+    reads = {tool.name for tool in task.tools if tool.read_only}
+    if task.ground_truth.steps and not any(step.name in reads for step in task.ground_truth.steps):
+        with Session(task.servers, task.seed) as session:
+            if session.digest() == episode.digest:
+                raise Unproven(f"{task.id}: the calls leave the state as it was")
+
+
 def check_sources(task: Task, episode: Episode) -> None:
     """Raise Unproven unless every argument value was said by the user by then, or returned by an earlier call.
 
