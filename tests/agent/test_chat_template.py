@@ -5,7 +5,8 @@ import pytest
 from proverl.agent import ChatTemplate, render_tools, tool_format
 
 HERMES = """{%- if tools %}<|im_start|>system
-{{ messages[0].content if messages[0].role == 'system' }}{% for tool in tools %}{{ tool | tojson }}{% endfor %}<|im_end|>
+{{ messages[0].content if messages[0].role == 'system' }}
+{%- for tool in tools %}{{ tool | tojson }}{% endfor %}<|im_end|>
 {% elif messages[0].role == 'system' %}<|im_start|>system
 {{ messages[0].content }}<|im_end|>
 {% endif %}{%- for message in messages %}{%- if message.role == 'user' or message.role == 'assistant' %}

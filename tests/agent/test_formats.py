@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proverl.agent import render_tools, tool_format
@@ -51,7 +51,7 @@ def test_missing_arguments_mean_none():
     ("reply", "text"),
     [
         (f"<think>{PLACE}</think>\n\nNo.", "No."),
-        (f"{PLACE} so</think>No.", "No."),  # the template opened the block
+        ("so</think>No.", "No."),  # the template opened the block
         (f"<think>never closed {PLACE}", ""),
     ],
 )
@@ -126,6 +126,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(), values, max_size=4))
+@example({"<think>": "</think>", "</tool_call>": "<tool_call>"})
 def test_any_arguments_survive_both_formats(arguments):
     body = json.dumps(arguments)
     assert tiny(f"<|call|>f{body}<|/call|>")[1] == [Call("f", arguments)]

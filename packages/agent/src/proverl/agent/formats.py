@@ -56,13 +56,18 @@ def _plain(schema: Any) -> Any:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Split a reply into its thinking and the rest; thinking that is never closed takes all of it."""
-    before, opened, after = text.partition("<think>")
-    if not opened and "</think>" not in text:
+    """Split a reply into its thinking and the rest; thinking that is never closed takes all of it.
+
+    A block stands before the first call: behind it the marks may be part of an argument.
+    """
+    head = text.partition("<tool_call>")[0]
+    if "<think>" in head:
+        before, _, text = text.partition("<think>")
+    elif "</think>" in head:  # the chat template itself opened the block
+        before = ""
+    else:
         return "", text
-    if not opened:  # the chat template itself opened the block
-        before, after = "", text
-    thinking, _, rest = after.partition("</think>")
+    thinking, _, rest = text.partition("</think>")
     return thinking.strip(), before + rest.lstrip()
 
 

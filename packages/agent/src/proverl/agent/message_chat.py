@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-from openai import AsyncOpenAI
+from typing import TYPE_CHECKING, Any
 
 from proverl.agent.chat import Message, Reply, clip
 from proverl.agent.formats import read_arguments, render_tools
 from proverl.agent.limits import Limits
 from proverl.core import Call, MalformedCall, Task, Tool
+
+if TYPE_CHECKING:  # the client takes seconds to import, and training never needs it
+    from openai import AsyncOpenAI
 
 
 class MessageChat:
@@ -18,7 +19,7 @@ class MessageChat:
 
     def __init__(
         self,
-        client: AsyncOpenAI,
+        client: "AsyncOpenAI",
         model: str,
         tools: Sequence[Tool],
         limits: Limits,
@@ -116,8 +117,10 @@ class EndpointPolicy:
     seconds: float = 300.0
 
     @cached_property
-    def client(self) -> AsyncOpenAI:
+    def client(self) -> "AsyncOpenAI":
         """The client, shared by all chats; it retries with a growing wait."""
+        from openai import AsyncOpenAI
+
         return AsyncOpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=self.retries, timeout=self.seconds)
 
     def chat(self, task: Task, limits: Limits, seed: int = 0) -> MessageChat:
