@@ -5,11 +5,12 @@ from random import Random
 from typing import Annotated
 
 import pytest
-from proverl.envs import Context, IsoDate, Money, Ref, Rejected, Server, Text, cents, money
 from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from typing_extensions import TypedDict
+
+from proverl.envs import Context, IsoDate, Money, Ref, Rejected, Server, Text, cents, money
 
 
 class Base(DeclarativeBase):

@@ -8,11 +8,12 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import select
+
 from proverl.core import ErrorCode
 from proverl.envs import Session, load_server, phrase_slots, start_time
 from proverl.envs.servers.calendar.clock import occurrence_starts
 from proverl.envs.servers.calendar.tables import SELF, Event, Invitee, Person, Reminder, Room
-from sqlalchemy import select
 
 SERVER = load_server("calendar")
 SEED = 5

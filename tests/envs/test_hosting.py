@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
+
 from proverl.core import Call, ErrorCode
 from proverl.envs import Session
 from proverl.envs.client import RemoteSession

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from proverl.core import ErrorCode
-from proverl.envs import Context, Server, Session, load_server, start_time
 from sqlalchemy.orm import DeclarativeBase
 from typing_extensions import TypedDict
+
+from proverl.core import ErrorCode
+from proverl.envs import Context, Server, Session, load_server, start_time
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

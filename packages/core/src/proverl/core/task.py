@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 
+from pydantic import TypeAdapter
+
 from proverl.core.ground_truth import GroundTruth
 from proverl.core.json import Json, canonical_json
 from proverl.core.tool import Tool
-from pydantic import TypeAdapter
 
 
 class TaskKind(StrEnum):

@@ -7,12 +7,13 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.table import Table
+
 from proverl.core import Result
 from proverl.envs.registry import load_server, server_names
 from proverl.envs.server import Server
 from proverl.envs.session import Session
-from rich.console import Console
-from rich.table import Table
 
 app = typer.Typer(help="Stateful MCP servers with isolated, deterministic sessions.", no_args_is_help=True)
 console = Console(soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
+
 from proverl.core import Call, ErrorCode, Result, Tool
 from proverl.envs.hosting import CALL_KEY, SESSION_KEY, DigestResult, OpenParams, OpenResult
 

@@ -18,12 +18,13 @@ from mcp.server import Server as McpServer
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from proverl.core import Result, Tool
-from proverl.envs.server import Server
-from proverl.envs.session import Session
 from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
+
+from proverl.core import Result, Tool
+from proverl.envs.server import Server
+from proverl.envs.session import Session
 
 SESSION_KEY = "proverl/session"
 CALL_KEY = "proverl/call"

@@ -7,10 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from proverl.core import Json
-from proverl.envs.types import MAX_TEXT
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
+
+from proverl.core import Json
+from proverl.envs.types import MAX_TEXT
 
 _SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps
 

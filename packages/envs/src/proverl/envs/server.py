@@ -30,12 +30,13 @@ from functools import lru_cache
 from random import Random
 from typing import Any, TypeVar
 
+from pydantic import BaseModel
+from sqlalchemy.orm import DeclarativeBase
+
 from proverl.core import Tool
 from proverl.envs.context import Context
 from proverl.envs.schema import parameters_model, parameters_schema, returns_schema
 from proverl.envs.state import Row, Storage, digest
-from pydantic import BaseModel
-from sqlalchemy.orm import DeclarativeBase
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Seed = Callable[[Random, datetime], dict[type[Any], list[Row]]]

@@ -7,6 +7,9 @@ from difflib import get_close_matches
 from random import Random
 from typing import Any
 
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
 from proverl.core import Call, ErrorCode, Json, Result, Tool, canonical_json
 from proverl.envs.context import Context
 from proverl.envs.errors import Refusal
@@ -14,8 +17,6 @@ from proverl.envs.registry import load_server
 from proverl.envs.schema import explain
 from proverl.envs.server import Server, ToolFunction
 from proverl.envs.state import Row, digest, dump, raw_connection
-from pydantic import ValidationError
-from sqlalchemy import Connection
 
 _EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
 _TICK = timedelta(minutes=1)

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from proverl.core import canonical_json
 from sqlalchemy import Connection, Engine, create_engine, insert, select
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import NullPool
+
+from proverl.core import canonical_json
 
 Row = dict[str, Any]
 

@@ -2,14 +2,15 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import String, and_, bindparam, or_, select
+from typing_extensions import TypedDict
+
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar.app import server
 from proverl.envs.servers.calendar.rules import get_person, seen_calendar
 from proverl.envs.servers.calendar.tables import SELF, Access, Calendar, CalendarId, PersonId
-from pydantic import Field
-from sqlalchemy import String, and_, bindparam, or_, select
-from typing_extensions import TypedDict
 
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 5, 6, 8, 10, 12, 15, 20, 25])]
 NO_LIMIT = -1  # to SQLite, for lists that are narrowed down after the query

@@ -3,6 +3,10 @@
 from functools import cache
 from typing import Annotated, Any, Literal, NotRequired
 
+from pydantic import Field
+from sqlalchemy import Select, and_, bindparam, select, update
+from typing_extensions import TypedDict
+
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar import stock
@@ -34,9 +38,6 @@ from proverl.envs.servers.calendar.tables import (
 )
 from proverl.envs.state import Row
 from proverl.envs.types import IsoDate, IsoDateTime, Text
-from pydantic import Field
-from sqlalchemy import Select, and_, bindparam, select, update
-from typing_extensions import TypedDict
 
 Show = Literal["upcoming", "unanswered", "past", "cancelled"]
 Title = Annotated[Text, Field(max_length=120, examples=stock.EVENT_TITLES)]

@@ -2,11 +2,12 @@
 
 from itertools import groupby, pairwise
 
+from sqlalchemy import func, select
+
 from proverl.envs.context import Context
 from proverl.envs.servers.calendar.app import server
 from proverl.envs.servers.calendar.clock import occurrence_starts, within_hours
 from proverl.envs.servers.calendar.tables import Access, Calendar, Event, Invitee, Reminder, Room, Series
-from sqlalchemy import func, select
 
 
 @server.invariant

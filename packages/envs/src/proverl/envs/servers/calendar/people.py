@@ -2,6 +2,10 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import String, and_, bindparam, or_, select, update
+from typing_extensions import TypedDict
+
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar import stock
@@ -20,9 +24,6 @@ from proverl.envs.servers.calendar.rules import (
 from proverl.envs.servers.calendar.tables import SELF, Event, EventId, Invitee, Person, PersonId
 from proverl.envs.state import Row
 from proverl.envs.types import IsoDate, Text
-from pydantic import Field
-from sqlalchemy import String, and_, bindparam, or_, select, update
-from typing_extensions import TypedDict
 
 Team = Literal["engineering", "design", "product", "marketing", "sales", "finance", "people", "legal", "external"]
 Response = Literal["needs_action", "accepted", "declined", "tentative"]

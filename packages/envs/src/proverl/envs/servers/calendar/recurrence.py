@@ -2,6 +2,10 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+from sqlalchemy import bindparam, insert, select
+from typing_extensions import TypedDict
+
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar.app import server
@@ -15,9 +19,6 @@ from proverl.envs.servers.calendar.rules import (
 )
 from proverl.envs.servers.calendar.tables import Event, EventId, Invitee, Reminder, ReminderId, Series, SeriesId
 from proverl.envs.state import Row
-from pydantic import Field
-from sqlalchemy import bindparam, insert, select
-from typing_extensions import TypedDict
 
 Occurrences = Annotated[int, Field(ge=2, le=30, examples=[2, 3, 4, 5, 6, 7, 8, 9, 10, 12])]
 MinutesBefore = Annotated[int, Field(ge=1, le=40_320, examples=[5, 10, 15, 20, 25, 30, 40, 45, 60, 90, 120])]

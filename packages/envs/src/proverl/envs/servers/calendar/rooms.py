@@ -2,6 +2,10 @@
 
 from typing import Annotated
 
+from pydantic import Field
+from sqlalchemy import bindparam, select
+from typing_extensions import TypedDict
+
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
 from proverl.envs.servers.calendar.app import server
@@ -17,9 +21,6 @@ from proverl.envs.servers.calendar.rules import (
 )
 from proverl.envs.servers.calendar.tables import Event, EventId, Room, RoomId
 from proverl.envs.state import Row
-from pydantic import Field
-from sqlalchemy import bindparam, select
-from typing_extensions import TypedDict
 
 Seats = Annotated[int, Field(ge=1, le=100, examples=[2, 3, 4, 5, 6, 8, 10, 12, 14, 16])]
 

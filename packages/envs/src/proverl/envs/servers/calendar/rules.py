@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from sqlalchemy import Select, and_, bindparam, func, or_, select
+
 from proverl.envs.context import Context
 from proverl.envs.errors import NotFound, Rejected
 from proverl.envs.servers.calendar.clock import within_hours
 from proverl.envs.servers.calendar.tables import SELF, Access, Calendar, Event, Invitee, Person, Room
 from proverl.envs.state import Row
-from sqlalchemy import Select, and_, bindparam, func, or_, select
 
 _YEARS_AHEAD = 10
 

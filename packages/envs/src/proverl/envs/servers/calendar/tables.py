@@ -1,8 +1,9 @@
 """Tables of the calendar server. Times are ISO text to the minute, in the user's local time."""
 
-from proverl.envs.types import Ref
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from proverl.envs.types import Ref
 
 SELF = "PER-10000"  # the person whose assistant calls the tools
 
