@@ -24,13 +24,19 @@ def _item(task: Task, episode: Episode, success: bool) -> dict[str, Any]:
         "task": task.id,
         "kind": task.kind.value.replace("_", " "),
         "success": success,
-        "reward": episode.reward,
+        "reward": dict(_scores(episode)),
         "calls": len(episode.calls),
         "stop": str(episode.stop),
         "error": episode.error,
         "expected": [_call_text(step.name, step.arguments) for step in task.ground_truth.steps],
         "messages": list(_messages(episode)),
     }
+
+
+def _scores(episode: Episode) -> Iterator[tuple[str, str]]:
+    abstained = bool(episode.reward.get("abstention"))  # then the reward is 1 or 0 and has no parts
+    for part in PARTS:
+        yield part, "–" if abstained and part != "total" else f"{episode.reward.get(part, 0.0):.2f}"
 
 
 def _messages(episode: Episode) -> Iterator[dict[str, Any]]:

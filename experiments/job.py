@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
+from pydantic_core import to_jsonable_python
 
 from experiments.cache import Entry, StageCache
 from experiments.config import Config, ConfigError
 from experiments.pipeline import Stage, compute, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
-from experiments.report import METRICS, curve, episode_pages, figures, table, ui_command
+from experiments.report import METRICS, curve, episode_pages, figures, markdown, table, ui_command
 from experiments.tracking import Follower, Tracker, rows_by_step
 
 
@@ -57,12 +58,13 @@ class _Watch:
 @contextmanager
 def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
     folder.mkdir(parents=True, exist_ok=True)
-    OmegaConf.save(OmegaConf.create(json.loads(json.dumps(flat(config)))), folder / "config.flat.yaml")
     tracker = Tracker(config, folder, screen.say)
-    tracker.tags(
-        {**provenance(), "experiment": config.experiment, "model": config.model.name, "seed": str(config.seed)}
-    )
+    about = {"experiment": config.experiment, "model": config.model.name, "seed": str(config.seed)}
+    tracker.tags(about | provenance() | {"mlflow.source.name": "experiments.run"})
     tracker.params(flat(config))
+    resolved = folder / "config.yaml"
+    resolved.write_text(OmegaConf.to_yaml(OmegaConf.create(to_jsonable_python(config))))
+    tracker.artifact(resolved)
     try:
         yield tracker
     except KeyboardInterrupt:
@@ -82,6 +84,8 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
     path = folder / "figures.json"
     path.write_text(json.dumps({**found, "mlflow": {"uri": config.tracking.uri, "run": tracker.run_id}}, indent=1))
     tracker.results(_results(found))
+    if found["heldout"]:
+        tracker.tags({"mlflow.note.content": markdown(found)})
     for page in episode_pages(config, outputs, folder):
         tracker.artifact(page, "episodes")
     for picture in curve(config, outputs, folder):

@@ -13,6 +13,7 @@ from experiments.config import Config
 from experiments.tracking import rows_by_step
 
 METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
+PARTS = ("validity", "coverage", "efficiency", "name", "arg")
 LABELS = {
     "total": "reward",
     "validity": "  validity",
@@ -49,27 +50,46 @@ def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:
     def mean(records: list[EvaluationRecord], metric: str) -> float:
         return fmean(record.figures()[metric] for record in records)
 
+    def scored(records: list[EvaluationRecord], metric: str) -> list[EvaluationRecord]:
+        # a task that expects no call has a reward and no parts
+        return [record for record in records if metric not in PARTS or not record.breakdown.abstention]
+
     before = read_records(outputs["before"].directory)
     after = read_records(outputs["after"].directory) if "after" in outputs else []
     rows = []
     for metric in LABELS:
-        row: dict[str, Any] = {"metric": metric, "episodes": len(before), "before": mean(before, metric)}
-        if after:
-            interval = compare(before, after, metric)
-            row |= {
-                "after": mean(after, metric),
-                "difference": interval.mean,
-                "low": interval.low,
-                "high": interval.high,
-            }
+        first, second = scored(before, metric), scored(after, metric)
+        row: dict[str, Any] = {"metric": metric, "episodes": len(first), "before": mean(first, metric)}
+        if second:
+            interval = compare(first, second, metric)
+            row |= {"after": mean(second, metric), "difference": interval.mean}
+            row |= {"low": interval.low, "high": interval.high}
         rows.append(row)
     return rows
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """The same table as MLflow shows it on a run's first page."""
+    head = "| held out | before | after | difference | 95% interval |\n|---|---|---|---|---|\n"
+    lines = []
+    for row in found["heldout"]:
+        cells = [LABELS[row["metric"]].strip(), f"{row['before']:.3f}"]
+        if "after" in row:
+            cells += [f"{row['after']:.3f}", f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}"]
+        lines.append(f"| {' | '.join(cells)} |\n")
+    episodes = "\nEpisodes to read: Artifacts, `episodes/before.html` and `episodes/after.html`.\n"
+    return head + "".join(lines) + episodes
 
 
 def table(found: Mapping[str, Any]) -> Table:
     """The held-out figures before and after, with 95% intervals of the paired difference."""
     episodes = found["heldout"][0]["episodes"]
-    shown = Table(title=f"Held-out tasks before and after training ({episodes} episodes each)", title_justify="left")
+    shown = Table(
+        title=f"Held-out tasks before and after training ({episodes} episodes each)",
+        caption="The five parts are over the tasks that expect calls. Bold: the interval leaves out 0.",
+        title_justify="left",
+        caption_justify="left",
+    )
     for heading in ("", "before", "after", "difference", "95% interval"):
         shown.add_column(heading, justify="left" if not heading else "right")
     for row in found["heldout"]:
@@ -95,7 +115,7 @@ def curve(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterato
 
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     steps = sorted(rows)
-    for part in ("total", "validity", "coverage", "efficiency", "name", "arg"):
+    for part in ("total", *PARTS):
         values = [rows[step].get("reward/mean" if part == "total" else f"reward/{part}") for step in steps]
         axes.plot(steps, values, label=LABELS[part].strip(), linewidth=2.5 if part == "total" else 1.2)
     axes.set(xlabel="GRPO step", ylabel="mean of the step's rollouts", title=f"{config.model.name}, seed {config.seed}")

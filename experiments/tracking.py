@@ -185,4 +185,5 @@ def _experiment_id(client: Any, config: TrackingConfig, runs: Path) -> str:
         return str(found.experiment_id)
     # artifacts of a local store lie beside it; a server knows its own place
     location = (runs.absolute() / "artifacts").as_uri() if config.uri.startswith("sqlite:") else None
-    return str(client.create_experiment(config.experiment, artifact_location=location))
+    tags = {"mlflow.experimentKind": "custom_model_development"}  # the UI then opens on metrics, not on traces
+    return str(client.create_experiment(config.experiment, artifact_location=location, tags=tags))

@@ -39,7 +39,7 @@ def steps_in_mlflow(runs, key="reward/mean"):
 
 @pytest.fixture(scope="module")
 def resumed(tmp_path_factory, with_store):
-    """A runs folder whose job was killed after step 5, with a checkpoint of step 3, and typed again; what that printed."""
+    """A runs folder whose job was killed after step 5 (its checkpoint is of step 3) and typed again; what it said."""
     runs = with_store(tmp_path_factory.mktemp("runs"))
     process, log = start(runs, 0.3), runs / "work.log"
     deadline = time.monotonic() + 120

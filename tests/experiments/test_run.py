@@ -1,0 +1,35 @@
+"""The command itself, as a user types it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "experiments.run", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+
+
+def test_a_mistake_ends_with_one_sentence_and_code_2(tmp_path):
+    done = run("reward.betta=0", f"runs_dir={tmp_path / 'runs'}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "reward.betta is no key of the config; did you mean reward.beta?\n"
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_plan_names_what_the_machine_lacks_and_runs_nothing(tmp_path):
+    runs = tmp_path / "runs"
+    done = run("model=qwen3_4b", "experiment=main", "plan=true", f"runs_dir={runs}")
+    assert done.returncode == 0, done.stderr
+    assert "to compute" in done.stdout
+    assert "Needs: " in done.stdout
+    assert "GPU" in done.stdout
+    assert not (runs / "stages").exists()
+
+
+def test_hydra_still_shows_the_config():
+    done = run("--cfg", "job", "experiment=beta0")
+    assert done.returncode == 0, done.stderr
+    assert "beta: 0" in done.stdout
