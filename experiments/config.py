@@ -74,6 +74,7 @@ class ProfileConfig:
     step_seconds: float  # of one GRPO step
     eval_task_seconds: float  # of one evaluated task
     synth_task_seconds: float  # of one synthesised task
+    warmstart_tokens_per_second: float
     price_per_hour: float  # of the whole machine, in US dollars
 
 

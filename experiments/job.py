@@ -14,7 +14,7 @@ from experiments.config import Config, ConfigError
 from experiments.pipeline import Stage, compute, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
-from experiments.report import METRICS, curve, episode_pages, figures, markdown, table, ui_command
+from experiments.report import curve, episode_pages, figures, markdown, table, ui_command
 from experiments.tracking import Follower, Tracker, rows_by_step
 
 
@@ -35,6 +35,9 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
     screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen) as tracker:
         outputs = compute(config, stages, cache, screen, _Watch(tracker, config))
+        for stage in stages:  # steps that another job computed belong to this run too
+            if stage.rows and stage.output in outputs:
+                tracker.steps(list(rows_by_step(outputs[stage.output].directory / stage.rows.file).values()))
         return _conclude(config, outputs, folder, tracker, screen)
 
 
@@ -43,15 +46,22 @@ class _Watch:
 
     def __init__(self, tracker: Tracker, config: Config) -> None:
         self.tracker = tracker
-        self.steps = config.trainer.steps
+        self.config = config
 
     @contextmanager
     def __call__(self, stage: Stage, folder: Path, report: Report) -> Iterator[None]:
-        def handle(rows: list[dict[str, Any]]) -> None:
-            self.tracker.steps(rows)
-            report(int(rows[-1]["step"]), self.steps, _note(rows[-1]))
+        rows = stage.rows
+        if rows is None:
+            yield
+            return
+        total = rows.total(self.config)
 
-        with Follower(folder / METRICS, handle):
+        def handle(new: list[dict[str, Any]]) -> None:
+            self.tracker.steps(new)
+            report(int(new[-1][rows.unit]), total, _note(new[-1]))
+
+        report(0, total)
+        with Follower(folder / rows.file, handle):
             yield
 
 
@@ -78,8 +88,6 @@ def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
 
 def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracker: Tracker, screen: Screen) -> Path:
     tracker.tags({f"data.{name}": entry.data_hash() for name, entry in outputs.items()})
-    for entry in outputs.values():  # steps of an output that another job computed belong to this run too
-        tracker.steps([row for _, row in sorted(rows_by_step(entry.directory / METRICS).items())])
     found = figures(config, outputs)
     path = folder / "figures.json"
     path.write_text(json.dumps({**found, "mlflow": {"uri": config.tracking.uri, "run": tracker.run_id}}, indent=1))

@@ -24,6 +24,15 @@ class Inputs:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """The JSON-lines file that a training stage appends to; its `unit` runs up to `total` of them."""
+
+    file: str
+    unit: str
+    total: Callable[[Config], int]
+
+
+@dataclass(frozen=True)
 class Stage:
     """One output of a run.
 
@@ -42,6 +51,7 @@ class Stage:
     seconds: Callable[[Config], float]
     reads: tuple[str, ...] = ()
     resumes: bool = False
+    rows: Rows | None = None
     optional: bool = False  # left out, not refused, when what it reads is neither asked for nor cached
     needs: Callable[[Config], list[str]] = lambda config: []
 

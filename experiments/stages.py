@@ -8,7 +8,8 @@ import shutil
 from pathlib import Path
 
 from experiments.config import Config, RunError
-from experiments.pipeline import Inputs, Stage
+from experiments.pipeline import Inputs, Rows, Stage
+from experiments.report import METRICS
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
 MODEL, CHECKPOINTS = "model", "checkpoints"
@@ -35,6 +36,19 @@ def _synth(inputs: Inputs, folder: Path) -> None:
             made += len(tasks)
     except Impossible as error:
         raise RunError(f"{str(error).rstrip('.')}.") from None
+
+
+def _warmstart(inputs: Inputs, folder: Path) -> None:
+    from proverl.trainer.tiny.live import live_demonstrations
+    from proverl.trainer.tiny.warmstart import WarmstartConfig, warmstart
+
+    warmstart(WarmstartConfig(), folder, inputs.config.seed, live_demonstrations)
+
+
+def _warmstart_tokens() -> int:
+    from proverl.trainer.tiny.warmstart import WarmstartConfig
+
+    return WarmstartConfig().tokens
 
 
 def _grpo(inputs: Inputs, folder: Path) -> None:
@@ -86,6 +100,17 @@ def _evaluations(config: Config) -> float:
 
 STAGES = (
     Stage(
+        name="warmstart",
+        output="warmstart",
+        title="Warming up the tiny model",
+        depends=("seed",),
+        code=(*_SYNTH, "proverl.trainer.tiny"),
+        work=_warmstart,
+        rows=Rows("progress.jsonl", "tokens", lambda config: _warmstart_tokens()),
+        resumes=True,
+        seconds=lambda config: _warmstart_tokens() / config.profile.warmstart_tokens_per_second,
+    ),
+    Stage(
         name="synth",
         output="synth",
         title="Synthesising tasks",
@@ -114,6 +139,7 @@ STAGES = (
         code=(*_SYNTH, "proverl.trainer"),
         reads=("synth",),
         work=_grpo,
+        rows=Rows(METRICS, "step", lambda config: config.trainer.steps),
         needs=_needs,
         resumes=True,
         seconds=lambda c: c.profile.startup_seconds + c.trainer.steps * c.profile.step_seconds,

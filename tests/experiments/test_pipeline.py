@@ -27,7 +27,7 @@ def changed(*overrides):
 
 def test_only_what_an_output_depends_on_changes_its_key():
     everything = {"synth", "before", "grpo", "after"}
-    assert changed("seed=1") == everything
+    assert changed("seed=1") == everything | {"warmstart"}
     assert changed("synth.train_tasks=9") == everything
     assert changed("envs.limits.calls=5") == everything
     assert changed("reward.beta=0") == {"before", "grpo", "after"}

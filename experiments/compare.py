@@ -1,0 +1,105 @@
+"""Compare recorded runs: one line each, held-out figures before and after with 95% intervals of the difference.
+
+    uv run python -m experiments.compare                            # all runs of the default store
+    uv run python -m experiments.compare --experiment no_name       # one overlay; repeat the option for several
+    uv run python -m experiments.compare --tag model=granite --uri http://HOST:PORT
+
+The paper's tables beside ours, curves and a report are not here yet.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+_FIGURES = {"total": "reward", "success": "task success", "calls": "calls per task"}
+
+
+def main() -> None:
+    """Print the table and, last, the path of its figures."""
+    arguments = _arguments()
+    console = Console(highlight=False)
+    runs = find(arguments.uri, arguments.group, arguments.experiment, arguments.tag)
+    if not runs:
+        console.print(f"No run with held-out figures in {arguments.uri}: run `uv run python -m experiments.run` first.")
+        raise SystemExit(2)
+    console.print(table(runs))
+    path = Path(arguments.runs_dir) / "compare.json"
+    path.write_text(json.dumps(runs, indent=1))
+    console.print(str(path), soft_wrap=True)
+
+
+def find(uri: str, group: str, experiments: Sequence[str] = (), tags: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the runs of an MLflow experiment that have held-out figures, oldest first, as plain values."""
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(uri)
+    found = client.get_experiment_by_name(group)
+    if found is None:
+        return []
+    conditions = []
+    for tag in tags:
+        key, _, value = tag.partition("=")
+        conditions.append(f"tags.`{key}` = '{value}'")
+    runs = client.search_runs([found.experiment_id], " and ".join(conditions), order_by=["attributes.start_time"])
+    rows = [_row(run) for run in runs]
+    return [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
+
+
+def table(runs: Sequence[dict[str, Any]]) -> Table:
+    """One line per run."""
+    shown = Table(title="Held-out tasks", title_justify="left")
+    for heading in ("experiment", "model", "seed"):
+        shown.add_column(heading)
+    for label in _FIGURES.values():
+        shown.add_column(label, justify="right")
+        shown.add_column("difference", justify="right")
+    for run in runs:
+        cells = [run["experiment"], run["model"], run["seed"]]
+        for metric in _FIGURES:
+            cells += _cells(run["heldout"], metric)
+        shown.add_row(*cells)
+    return shown
+
+
+def _cells(heldout: dict[str, float], metric: str) -> list[str]:
+    before, after = (heldout.get(f"{metric}/{column}") for column in ("before", "after"))
+    if before is None:
+        return ["", ""]
+    if after is None:
+        return [f"{before:.3f}", ""]
+    difference, low, high = (heldout[f"{metric}/{column}"] for column in ("difference", "low", "high"))
+    return [f"{before:.3f} -> {after:.3f}", f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]".replace("[", "\\[")]
+
+
+def _row(run: Any) -> dict[str, Any]:
+    metrics = run.data.metrics
+    return {
+        "run": run.info.run_id,
+        **{name: run.data.tags.get(name, "") for name in ("experiment", "model", "seed", "git.commit")},
+        "heldout": {
+            name.removeprefix("heldout/"): value for name, value in metrics.items() if name.startswith("heldout/")
+        },
+    }
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m experiments.compare", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--experiment", action="append", default=[], help="an overlay's name; may be repeated")
+    parser.add_argument("--tag", action="append", default=[], metavar="KEY=VALUE", help="a tag of the run")
+    parser.add_argument("--group", default="proverl", help="MLflow's experiment (tracking.experiment)")
+    parser.add_argument("--runs-dir", default="runs")
+    parser.add_argument("--uri", help="the tracking URI; by default the SQLite store in the runs folder")
+    arguments = parser.parse_args()
+    arguments.uri = arguments.uri or f"sqlite:///{arguments.runs_dir}/mlflow.db"
+    if arguments.uri.startswith("sqlite:///") and not Path(arguments.uri.removeprefix("sqlite:///")).exists():
+        parser.error(f"{arguments.uri} is not there: run `uv run python -m experiments.run` first, or give --runs-dir.")
+    return arguments
+
+
+if __name__ == "__main__":
+    main()
