@@ -68,6 +68,7 @@ class _Watch:
 @contextmanager
 def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
     folder.mkdir(parents=True, exist_ok=True)
+    screen.say(f"Recording in MLflow at {config.tracking.uri}")
     tracker = Tracker(config, folder, screen.say)
     about = {"experiment": config.experiment, "model": config.model.name, "seed": str(config.seed)}
     tracker.tags(about | provenance() | {"mlflow.source.name": "experiments.run"})

@@ -25,6 +25,8 @@ FAILED: list[Path] = []  # folders of the jobs that ended with a sentence
 
 def main() -> None:
     """Check the command line, then let Hydra run its jobs; a user's mistake ends with one sentence and exit code 2."""
+    if not any(argument.startswith("-") and argument not in ("-m", "--multirun") for argument in sys.argv[1:]):
+        SCREEN.say("Checking the config")  # what checks it takes seconds to import
     # Hydra then raises what a job raised instead of printing it in its own way
     os.environ["HYDRA_FULL_ERROR"] = "1"
     from experiments.compose import check

@@ -6,6 +6,7 @@ be reached the user is told once and everything stays readable in the job's fold
 """
 
 import json
+import logging
 import os
 import threading
 import time
@@ -112,6 +113,7 @@ class Tracker:
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
         from mlflow.tracking import MlflowClient
 
+        logging.getLogger("mlflow").setLevel(logging.WARNING)  # it tells of every table it makes
         if self.config.uri.startswith("sqlite:///"):
             Path(self.config.uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
         self._client = MlflowClient(self.config.uri)

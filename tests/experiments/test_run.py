@@ -14,7 +14,7 @@ def run(*arguments):
 
 def test_a_mistake_ends_with_one_sentence_and_code_2(tmp_path):
     done = run("reward.betta=0", f"runs_dir={tmp_path / 'runs'}")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout) == (2, "Checking the config\n")
     assert done.stderr == "reward.betta is no key of the config; did you mean reward.beta?\n"
     assert not (tmp_path / "runs").exists()
 
