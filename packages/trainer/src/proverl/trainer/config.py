@@ -31,7 +31,7 @@ class TrainerConfig:
     parallel_sequences: most sequences that one rollout engine decodes at once.
     save_every: steps between checkpoints; the last `keep_checkpoints` stay.
     nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes.
-    agent_workers: processes that run episodes; 0 runs them in the trainer's own process.
+    agent_workers: processes that run episodes, with GPUs; without, they run in the trainer's own process.
     verl_overrides: anything else, by its dotted name in verl's config; it wins over the fields above.
     """
 
@@ -50,7 +50,7 @@ class TrainerConfig:
     gpus_per_node: int = 0
     tensor_parallel: int = 1
     gpu_memory: float = 0.5
-    agent_workers: int = 0
+    agent_workers: int = 8
     verl_overrides: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -89,5 +89,5 @@ _LEAST = {
     "nodes": 1,
     "gpus_per_node": 0,
     "tensor_parallel": 1,
-    "agent_workers": 0,
+    "agent_workers": 1,
 }

@@ -4,83 +4,79 @@ It starts or joins Ray, builds verl's trainer, resumes from the last complete ch
 into the run's folder. It ends when the process that started it does.
 """
 
+import gc
+import json
 import os
 import shutil
 import sys
-import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from proverl.trainer import checkpoints, compat, metrics
+from proverl.trainer import checkpoints, metrics
 from proverl.trainer.verl_config import RunPaths, validate
+
+_START = time.monotonic()
 
 
 def main(folder: Path) -> None:
     """Train the run in `folder`."""
+    Thread(target=_end_with_parent, daemon=True).start()
     paths = RunPaths(folder)
     config = OmegaConf.load(paths.verl)
-    Thread(target=_end_with_parent, daemon=True).start()
-    _log("importing")
-    with _ray(config):
-        _train(config, paths)
-
-
-def _train(config: DictConfig, paths: RunPaths) -> None:
     step = _prepare_resume(config, paths)
-    import transfer_queue as tq
+    _note(f"starting after step {step}")
+    gc.disable()  # the imports to come make millions of objects, none of them garbage
+    from proverl.trainer.cluster import ray_cluster
 
-    with Background(lambda: tq.init(config.transfer_queue)) as queue:
-        _log("starting at step %d" % step)
-        from proverl.trainer.loops import agent_loops
-        from proverl.trainer.ppo import Trainer
+    with ray_cluster(config):
+        _note("Ray runs")
+        with _queue(config):
+            _note("TransferQueue runs")
+            _fit(config, paths)
+    _publish(paths)
+    _note("done")
 
-        compat.without_balancer(config)
-        validate(config)
-        queue.join()
-    _log("queue ready")
-    OmegaConf.resolve(config)
+
+def _fit(config: DictConfig, paths: RunPaths) -> None:
+    from proverl.trainer import compat
+    from proverl.trainer.loops import agent_loops
+    from proverl.trainer.ppo import Trainer
+
+    gc.enable()
+    compat.without_balancer(config)
+    validate(config)
+    _note("verl is imported")
     trainer = Trainer(config, paths.metrics)
     trainer.init()
-    _log("trainer ready")
+    _note("models are loaded")
+    trainer.fit(agent_loops(config, trainer.get_llm_client()))
+
+
+@contextmanager
+def _queue(config: DictConfig) -> Iterator[None]:
+    if config.trainer.device == "cpu":
+        from proverl.trainer.cpu.queue import local_queue
+
+        with local_queue(config.transfer_queue):
+            yield
+        return
+    import transfer_queue as tq
+
+    tq.init(config.transfer_queue)
     try:
-        trainer.fit(agent_loops(config, trainer.get_llm_client(), 0))
+        yield
     finally:
         tq.close()
-    _publish(paths)
-
-
-class Background:
-    """Runs a function in a thread; `join` re-raises what it raised."""
-
-    def __init__(self, function: Any) -> None:
-        self._error: BaseException | None = None
-        self._thread = Thread(target=self._run, args=(function,))
-
-    def _run(self, function: Any) -> None:
-        try:
-            function()
-        except BaseException as error:
-            self._error = error
-
-    def __enter__(self) -> "Background":
-        self._thread.start()
-        return self
-
-    def join(self) -> None:
-        """Wait for the end."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def __exit__(self, *_: object) -> None:
-        self._thread.join()
 
 
 def _prepare_resume(config: DictConfig, paths: RunPaths) -> int:
+    """Point verl at the last complete checkpoint and drop the metrics of later steps; return its step."""
     paths.checkpoints.mkdir(exist_ok=True)
     checkpoints.remove_incomplete(paths.checkpoints)
     step = checkpoints.latest(paths.checkpoints)
@@ -92,52 +88,34 @@ def _prepare_resume(config: DictConfig, paths: RunPaths) -> int:
     return step
 
 
-class _ray:  # noqa: N801
-    def __init__(self, config: DictConfig) -> None:
-        self.config = config
-
-    def __enter__(self) -> None:
-        import ray
-
-        self.temp = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # socket paths may have 107 bytes
-        ray.init(
-            num_cpus=16,
-            num_gpus=self.config.trainer.n_gpus_per_node,
-            include_dashboard=False,
-            _temp_dir=self.temp,
-            runtime_env={"env_vars": compat.environment(gpu=False)},
-            object_store_memory=200 * 2**20,
-        )
-        _log("ray ready")
-
-    def __exit__(self, *_: object) -> None:
-        import ray
-
-        ray.shutdown()
-        shutil.rmtree(self.temp, ignore_errors=True)
-
-
 def _publish(paths: RunPaths) -> None:
-    step = checkpoints.latest(paths.checkpoints)
-    source = paths.checkpoints / f"global_step_{step}" / "actor" / "huggingface"
+    """Copy the last checkpoint's Hugging Face folder to its place, all at once."""
+    last = paths.checkpoints / f"global_step_{checkpoints.latest(paths.checkpoints)}"
     partial = paths.model.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(source, partial)
+    shutil.copytree(last / "actor" / "huggingface", partial)
+    _restore_dtype(partial / "config.json", paths)
     partial.replace(paths.model)
 
 
+def _restore_dtype(target: Path, paths: RunPaths) -> None:
+    """verl writes bfloat16 into every saved config, whatever the weights are; put the start model's dtype back."""
+    start = Path(OmegaConf.load(paths.verl).actor_rollout_ref.model.path) / "config.json"
+    config: dict[str, Any] = json.loads(target.read_text())
+    if start.exists():
+        config["dtype"] = json.loads(start.read_text()).get("dtype", config["dtype"])
+        target.write_text(json.dumps(config, indent=2))
+
+
 def _end_with_parent() -> None:
-    """The parent holds our stdin open; when it dies, in whatever way, reading ends."""
+    """The parent holds our standard input open; when it dies, in whatever way, reading ends."""
     while os.read(0, 1024):
         pass
     os._exit(1)
 
 
-_START = time.monotonic()
-
-
-def _log(text: str) -> None:
-    print(f"[proverl {time.monotonic() - _START:6.1f} s] {text}", flush=True)
+def _note(text: str) -> None:
+    print(f"[proverl {time.monotonic() - _START:5.1f} s] {text}", flush=True)
 
 
 if __name__ == "__main__":

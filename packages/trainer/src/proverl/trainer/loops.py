@@ -24,8 +24,8 @@ class LocalAgentLoops:
         asyncio.run_coroutine_threadsafe(self._worker.generate_sequences(prompts), self._loop).result()
 
 
-def agent_loops(config: Any, llm_client: Any, workers: int) -> Any:
-    """The manager of agent loops: `workers` Ray actors, or this process when 0."""
-    if workers == 0:
+def agent_loops(config: Any, llm_client: Any) -> Any:
+    """The manager of agent loops: verl's with its Ray workers, or this process when that has no GPU to feed."""
+    if config.trainer.device == "cpu":
         return LocalAgentLoops(config, llm_client)
     return AgentLoopManagerTQ.create(config=config, llm_client=llm_client, reward_loop_worker_handles=[])

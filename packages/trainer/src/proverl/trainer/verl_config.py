@@ -206,7 +206,7 @@ def _rollout(trainer: TrainerConfig, model: ModelConfig, tokens: int, paths: Run
         rollout + "max_model_len": tokens,
         rollout + "free_cache_engine": model.gpu,
         rollout + "engine_kwargs.transformers": {"format": model.format},
-        rollout + "agent.num_workers": max(1, trainer.agent_workers),
+        rollout + "agent.num_workers": trainer.agent_workers,
         rollout + "agent.default_agent_loop": AGENT,
         rollout + "agent.agent_loop_config_path": str(paths.agent_loop),
     }
