@@ -110,8 +110,8 @@ def test_two_processes_that_want_the_same_output_compute_it_once(tmp_path):
     first = worker(tmp_path, 3)
     assert first.stdout.readline() == "working\n"
     second = worker(tmp_path, 3)
-    assert (first.communicate(timeout=60)[0], first.returncode) == ("done\n", 0)
-    said = second.communicate(timeout=60)[0].splitlines()
+    assert (first.communicate(timeout=600)[0], first.returncode) == ("done\n", 0)
+    said = second.communicate(timeout=600)[0].splitlines()
     assert said in (["waiting", "done"], ["done"])  # the latter where the machine was slow to start it
     entry = StageCache(tmp_path).entry("s", 1)
     assert (entry.directory / "calls").read_text() == "x"

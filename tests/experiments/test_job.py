@@ -26,7 +26,7 @@ def start(runs, seconds, *overrides):
 
 
 def finish(process):
-    output = process.communicate(timeout=120)[0]
+    output = process.communicate(timeout=600)[0]
     assert process.returncode == 0, output
     return output
 
@@ -42,7 +42,7 @@ def resumed(tmp_path_factory, with_store):
     """A runs folder whose job was killed after step 5 (its checkpoint is of step 3) and typed again; what it said."""
     runs = with_store(tmp_path_factory.mktemp("runs"))
     process, log = start(runs, 0.3), runs / "work.log"
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while "step 5" not in (log.read_text() if log.exists() else "") and time.monotonic() < deadline:
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)

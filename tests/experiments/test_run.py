@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 def run(*arguments):
     command = [sys.executable, "-m", "experiments.run", *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
 
 def test_a_mistake_ends_with_one_sentence_and_code_2(tmp_path):
