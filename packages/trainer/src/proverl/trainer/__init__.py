@@ -1,1 +1,22 @@
-"""placeholder"""
+"""GRPO on verl against live servers: the config, `train`, and what a machine must have for it.
+
+Importing this loads neither torch nor verl.
+"""
+
+from proverl.trainer.config import ModelConfig, TrainerConfig
+from proverl.trainer.metrics import read as read_metrics
+from proverl.trainer.requirements import check_requirements, model_path
+from proverl.trainer.train import TrainingFailed, train
+from proverl.trainer.verl_config import RunPaths, verl_config
+
+__all__ = [
+    "ModelConfig",
+    "RunPaths",
+    "TrainerConfig",
+    "TrainingFailed",
+    "check_requirements",
+    "model_path",
+    "read_metrics",
+    "train",
+    "verl_config",
+]

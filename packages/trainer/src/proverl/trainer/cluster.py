@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import ray
 from omegaconf import DictConfig
+
 from proverl.trainer import compat
 
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
@@ -22,10 +23,8 @@ def ray_cluster(config: DictConfig) -> Iterator[None]:
         return
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
 
-    from proverl.trainer import compat
-
     environment = get_ppo_ray_runtime_env(config)
-    environment["env_vars"] |= compat.environment(gpu=True)
+    environment["env_vars"]["VERL_USE_EXTERNAL_MODULES"] = os.environ["VERL_USE_EXTERNAL_MODULES"]
     ray.init(address=os.environ.get("RAY_ADDRESS"), runtime_env=environment, include_dashboard=False)
     try:
         yield
@@ -37,7 +36,7 @@ def ray_cluster(config: DictConfig) -> Iterator[None]:
 def _private(ranks: int) -> Iterator[None]:
     """A Ray whose "GPU" slots stand for ranks, with as few processes as it has; it dies with this process."""
     compat.light_ray()
-    os.environ["RAY_prestart_worker_first_driver"] = "0"  # else one idle worker for every CPU slot starts beside ours
+    os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112  else each CPU slot gets an idle worker
     folder = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # its socket paths may have 107 bytes at most
     try:
         ray.init(

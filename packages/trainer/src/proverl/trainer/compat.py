@@ -1,6 +1,6 @@
 """All that reaches into verl: its version is checked, plug-ins are registered, and the few wraps stand here.
 
-This module is named in VERL_USE_EXTERNAL_MODULES, so every process that imports verl runs it, at the end of `import verl`.
+This module is named in VERL_USE_EXTERNAL_MODULES, so every process that imports verl runs it at the end of that import.
 """
 
 import os
@@ -16,18 +16,6 @@ if _found != VERL_VERSION:
     raise ImportError(
         f"proverl.trainer works with verl {VERL_VERSION}, but verl {_found} is installed; install {VERL_VERSION}"
     )
-
-
-def environment(gpu: bool) -> dict[str, str]:
-    """The variables that every process of a run needs before it imports verl."""
-    common = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HYDRA_FULL_ERROR": "1"}
-    if gpu:
-        return {"VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat"}
-    return common | {
-        "VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat",
-        "VERL_PLATFORM": "cpu",
-        "VERL_LOGGING_LEVEL": "WARNING",
-    }
 
 
 def light_ray() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 class ModelConfig:
     """The model to train. `path` is a Hugging Face id or a local folder; empty means the tiny model shipped here.
 
-    `format` names a chat format of `proverl.agent`. `learning_rate` is the paper's for this model (Training). `gpu` says
-    whether it needs GPUs: with them it runs in bfloat16 on vLLM, without them in float32 on transformers.
+    `format` names a chat format of `proverl.agent`. `learning_rate` is the paper's for this model (Training). `gpu`
+    says whether it needs GPUs: with them it runs in bfloat16 on vLLM, without them in float32 on transformers.
     """
 
     name: str = "tiny"
@@ -42,7 +42,7 @@ class TrainerConfig:
     kl: float = 0.01
     clip: float = 0.2
     temperature: float = 1.0
-    micro_batch_tokens: int = 16384
+    micro_batch_tokens: int = 4096
     parallel_sequences: int = 64
     save_every: int = 10
     keep_checkpoints: int = 2
@@ -69,12 +69,13 @@ class TrainerConfig:
         gpus = self.nodes * max(1, self.gpus_per_node)
         if gpus % self.tensor_parallel:
             raise ValueError(
-                f"trainer.tensor_parallel is {self.tensor_parallel}, which does not divide the {gpus} GPUs of trainer.nodes "
-                f"x trainer.gpus_per_node"
+                f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {gpus} GPUs of trainer.nodes x "
+                "trainer.gpus_per_node"
             )
         if self.prompts * self.rollouts % gpus:
             raise ValueError(
-                f"trainer.prompts x trainer.rollouts is {self.prompts * self.rollouts}; it must be a multiple of the {gpus} GPUs"
+                f"trainer.prompts x trainer.rollouts is {self.prompts * self.rollouts}; it must be a multiple of the "
+                f"{gpus} GPUs"
             )
 
 

@@ -1,7 +1,7 @@
 """The process that trains: `python -m proverl.trainer.driver RUN_FOLDER`, started by `proverl.trainer.train`.
 
-It starts or joins Ray, builds verl's trainer, resumes from the last complete checkpoint, trains, and puts the trained model
-into the run's folder. It ends when the process that started it does.
+It starts or joins Ray, builds verl's trainer, resumes from the last complete checkpoint, trains, and puts the trained
+model into the run's folder. It ends when the process that started it does.
 """
 
 import gc
@@ -18,7 +18,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from proverl.trainer import checkpoints, metrics
+from proverl.trainer import checkpoints
 from proverl.trainer.verl_config import RunPaths, validate
 
 _START = time.monotonic()
@@ -29,7 +29,7 @@ def main(folder: Path) -> None:
     Thread(target=_end_with_parent, daemon=True).start()
     paths = RunPaths(folder)
     config = OmegaConf.load(paths.verl)
-    step = _prepare_resume(config, paths)
+    step = _resume(config, paths)
     _note(f"starting after step {step}")
     gc.disable()  # the imports to come make millions of objects, none of them garbage
     from proverl.trainer.cluster import ray_cluster
@@ -75,12 +75,9 @@ def _queue(config: DictConfig) -> Iterator[None]:
         tq.close()
 
 
-def _prepare_resume(config: DictConfig, paths: RunPaths) -> int:
-    """Point verl at the last complete checkpoint and drop the metrics of later steps; return its step."""
-    paths.checkpoints.mkdir(exist_ok=True)
-    checkpoints.remove_incomplete(paths.checkpoints)
+def _resume(config: DictConfig, paths: RunPaths) -> int:
+    """Point verl at the last complete checkpoint; return its step."""
     step = checkpoints.latest(paths.checkpoints)
-    metrics.truncate(paths.metrics, step)
     if step:
         with open_dict(config):
             config.trainer.resume_mode = "resume_path"

@@ -1,4 +1,4 @@
-"""Running verl's agent loop worker inside the trainer's process, where a process of its own would only cost its start."""
+"""verl's agent loop worker inside the trainer's process, where a process of its own would only cost its start."""
 
 import asyncio
 from threading import Thread

@@ -3,14 +3,14 @@
 | names | what |
 |---|---|
 | `reward/mean`, `reward/{validity,coverage,efficiency,name,arg}` | means over the step's episodes |
-| `reward/std`, `reward/zero_variance_share` | within prompts: mean deviation, and share of prompts whose rollouts all scored the same |
+| `reward/{std,zero_variance_share}` | mean deviation within a prompt; share of prompts whose rollouts score alike |
 | `episode/{calls,tool_errors,replies,prompt_tokens,response_tokens}` | per episode |
 | `episode/{count,failed}` | episodes trained on, and rollouts that could not be run |
 | `stop/*` | share of episodes that ended for each reason |
 | `actor/*` | verl's: loss, KL, entropy, gradient norm, learning rate, clipped share |
-| `rollout/probability_difference` | mean difference of the probabilities under which the rollout and the trainer see the samples |
+| `rollout/probability_difference` | of the sampled tokens, between rollout and trainer, mean |
 | `time/{step,generate,update,save}_s` | wall-clock seconds of the step and of its phases |
-| `time/{environment,reward}_s` | seconds of all episodes together spent in tools and in scoring, inside the generate phase |
+| `time/{environment,reward}_s` | seconds that all episodes together spent in tools and in scoring, while generating |
 """
 
 import json

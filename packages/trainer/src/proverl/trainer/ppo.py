@@ -1,9 +1,9 @@
 """verl's synchronous GRPO trainer with our metrics, our order of rows in a batch, and our CPU worker."""
 
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import ray
 import transfer_queue as tq
 from transfer_queue import KVBatchMeta
@@ -65,7 +65,7 @@ class Trainer(PPOTrainerSync):
         infos = [fields["reward_extra_info"] for fields in list(data["extra_fields"])]
         prompts = [key.rsplit("_", 2)[0] for key in keys]
         expected = self.config.data.train_batch_size * self.config.actor_rollout_ref.rollout.n
-        scalars = {name: value for name, value in metrics.items() if isinstance(value, int | float | np.number)}
+        scalars = {name: float(value) for name, value in metrics.items() if isinstance(value, Real)}
         values = step_metrics.summarize(infos, prompts, expected, scalars)
         step_metrics.append(self._metrics_path, global_steps, values)
 

@@ -1,6 +1,6 @@
 """Tasks as verl reads them: one Parquet row per prompt of every step, in the order of use.
 
-The order is written down here, so there is no epoch whose edge could skip or repeat a row, and resuming needs a position only.
+The order is written down, so no epoch has an edge that could skip or repeat a row, and resuming needs a position only.
 """
 
 from collections.abc import Iterator, Sequence

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,14 +13,20 @@ from omegaconf import OmegaConf
 from proverl.agent import Limits
 from proverl.core import Task
 from proverl.reward import RewardConfig
-from proverl.trainer import compat
+from proverl.trainer import checkpoints, metrics
 from proverl.trainer.config import ModelConfig, TrainerConfig
+from proverl.trainer.requirements import model_path
 from proverl.trainer.rows import write_rows
 from proverl.trainer.verl_config import AGENT, RunPaths, verl_config
 
+_POLL_SECONDS = 0.5
+_STARTS = 2  # a busy machine may let Ray's own start time out; what has been trained is kept
+
+OnStep = Callable[[int, Mapping[str, float]], None]
+
 
 class TrainingFailed(RuntimeError):
-    """The training process ended without a model; the message names its log and its last error."""
+    """The training process ended without a model; the message names its last error and its log."""
 
 
 def train(
@@ -30,22 +37,42 @@ def train(
     limits: Limits,
     reward: RewardConfig,
     seed: int = 0,
+    on_step: OnStep | None = None,
+    after: int = 0,
 ) -> Path:
-    """Train and return the folder of the trained model."""
+    """Train on `tasks` and return the folder of the trained model, a Hugging Face folder inside `folder`.
+
+    What a killed call left in `folder` is gone on with: training resumes from the last complete checkpoint, and the
+    lines of later steps in metrics.jsonl are written again. `on_step` is called once for each step later than `after`
+    (the last one that the caller has recorded), in order, while training runs. A finished folder returns at once.
+
+    Raises ValueError for settings that verl does not know or an empty dataset, FileNotFoundError when the tiny model is
+    not there, and TrainingFailed when the training process fails.
+    """
     paths = RunPaths(folder.resolve())
-    if paths.model.exists():
-        return paths.model
-    prepare(tasks, paths, trainer, model, limits, reward, seed)
-    _run(paths, model.gpu)
+    steps = _Steps(paths.metrics, on_step, after)
+    if not paths.model.exists():
+        prepare(tasks, paths, trainer, model, limits, reward, seed)
+        _run(paths, model.gpu, steps)
+    steps.deliver()
     return paths.model
 
 
-def prepare(tasks, paths, trainer, model, limits, reward, seed) -> None:
-    """Write verl's config, the agent loop's and the rows."""
-    paths.folder.mkdir(parents=True, exist_ok=True)
-    config = verl_config(trainer, model, model.path, limits, paths, seed)
+def prepare(
+    tasks: Sequence[Task],
+    paths: RunPaths,
+    trainer: TrainerConfig,
+    model: ModelConfig,
+    limits: Limits,
+    reward: RewardConfig,
+    seed: int,
+) -> None:
+    """Write what the training process reads (verl.yaml, agent_loop.yaml, rows.parquet); drop what a kill left torn."""
+    config = verl_config(trainer, model, str(model_path(model)), limits, paths, seed)
+    paths.checkpoints.mkdir(parents=True, exist_ok=True)
+    checkpoints.remove_incomplete(paths.checkpoints)
+    metrics.truncate(paths.metrics, checkpoints.latest(paths.checkpoints))
     OmegaConf.save(config, paths.verl)
-    write_rows(tasks, trainer.steps * trainer.prompts, seed, paths.rows)
     loop = {
         "name": AGENT,
         "_target_": "proverl.trainer.agent_loop.EpisodeLoop",
@@ -55,14 +82,71 @@ def prepare(tasks, paths, trainer, model, limits, reward, seed) -> None:
         "seed": seed,
     }
     OmegaConf.save(OmegaConf.create([loop]), paths.agent_loop)
+    write_rows(tasks, trainer.steps * trainer.prompts, seed, paths.rows)
 
 
-def _run(paths: RunPaths, gpu: bool) -> None:
+class _Steps:
+    """Hands each new line of the metrics file to the caller, once."""
+
+    def __init__(self, path: Path, on_step: OnStep | None, after: int) -> None:
+        self._path, self._on_step, self._last = path, on_step, after
+
+    def deliver(self) -> None:
+        if self._on_step is None:
+            return
+        for step, values in metrics.read(self._path, self._last):
+            self._last = step
+            self._on_step(step, values)
+
+
+def _run(paths: RunPaths, gpu: bool, steps: _Steps) -> None:
+    for start in range(_STARTS):
+        began = paths.log.stat().st_size if paths.log.exists() else 0
+        code = _wait(paths, gpu, steps)
+        if code == 0:
+            return
+        log = paths.log.read_bytes()[began:].decode(errors="replace")
+        if "node timed out during startup" not in log or start + 1 == _STARTS:
+            raise TrainingFailed(
+                f"training ended with code {code}: {_last_error(log)}; the whole story is in {paths.log}"
+            )
+
+
+def _wait(paths: RunPaths, gpu: bool, steps: _Steps) -> int:
+    """Run the training process to its end; it ends with this one, because that closes its standard input."""
     command = [sys.executable, "-m", "proverl.trainer.driver", str(paths.folder)]
-    environment = os.environ | compat.environment(gpu)
-    if not gpu:
-        environment.pop("CUDA_VISIBLE_DEVICES", None)  # Ray checks its slots against it, and ours only stand for ranks
     with paths.log.open("ab") as log:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
-        if process.wait():
-            raise TrainingFailed(f"training ended with code {process.returncode}; see {paths.log}")
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment(gpu))
+        try:
+            while process.poll() is None:
+                time.sleep(_POLL_SECONDS)
+                steps.deliver()
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait()
+    return process.returncode
+
+
+def environment(gpu: bool) -> dict[str, str]:
+    """The variables of the training process and of all that it starts; they must stand before verl is imported."""
+    added = {"VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat", "HYDRA_FULL_ERROR": "1"}
+    if gpu:
+        return os.environ | added
+    added |= {
+        "VERL_PLATFORM": "cpu",
+        "VERL_LOGGING_LEVEL": "WARNING",
+        "TQ_LOGGING_LEVEL": "ERROR",
+        "PYTHONWARNINGS": "ignore",
+        "OMP_NUM_THREADS": "1",  # more threads on a busy machine are slower by far
+        "TOKENIZERS_PARALLELISM": "false",
+        "MALLOC_ARENA_MAX": "2",  # glibc keeps one heap a thread otherwise, and none is given back
+    }
+    kept = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
+    return kept | added  # Ray would check its "GPU" slots, which only stand for ranks, against that variable
+
+
+def _last_error(log: str) -> str:
+    """The last line of a log that reads like an exception."""
+    lines = [line for line in log.splitlines() if line[:1].isalpha() and ("Error" in line or "Exception" in line)]
+    return lines[-1].rstrip(".") if lines else "no error was printed (out of memory, or killed from outside)"

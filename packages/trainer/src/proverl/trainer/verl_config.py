@@ -1,7 +1,7 @@
 """The one function that turns our settings into verl's.
 
-verl's own default config is composed, the fields that a run decides are set, and `trainer.verl_overrides` comes last. Nothing
-here imports verl (10 s); `validate` does, and has verl's dataclasses check the result.
+verl's own default config is composed, the fields that a run decides are set, and `trainer.verl_overrides` comes last.
+Nothing here imports verl (10 s); `validate` does, and has verl's dataclasses check the result.
 """
 
 from dataclasses import dataclass
