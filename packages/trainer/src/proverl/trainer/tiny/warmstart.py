@@ -1,6 +1,6 @@
 """Warm up the tiny model: supervised training on demonstrations, through the curriculum, on one core.
 
-    python -m proverl.trainer.tiny.warmstart FOLDER [seed=0] [tokens=15000000] [live=module:function]
+    python -m proverl.trainer.tiny.warmstart FOLDER [seed=0] [tokens=6200000] [live=module:function]
 
 The folder fills with `state.pt` (a killed run goes on from it), `progress.jsonl`, and `snapshots/<tokens>/`, each a
 complete checkpoint that transformers loads. The last one is the end of training; an earlier, weaker one may be the
@@ -44,7 +44,7 @@ class WarmstartConfig:
     snapshot_tokens between snapshots; state_steps between saved states.
     """
 
-    tokens: int = 15_000_000
+    tokens: int = 6_200_000
     batch_tokens: int = 4096
     matrix_rate: float = 1e-2
     other_rate: float = 2e-3
