@@ -21,7 +21,7 @@ class Trainer(PPOTrainerSync):
     def __init__(self, config: Any, metrics_path: Path) -> None:
         super().__init__(config)
         self._metrics_path = metrics_path
-        self._rows = 0
+        self._fetched = 0  # rows so far
 
     def _build_replay_buffer(self) -> ReplayBuffer:
         buffer = super()._build_replay_buffer()
@@ -46,9 +46,9 @@ class Trainer(PPOTrainerSync):
     def _fetch_one_gen_batch(self) -> Any:
         """The next rows, under ids that say their order (verl draws them at random)."""
         batch = super()._fetch_one_gen_batch()
-        ids = [f"{self.global_steps:06d}-{row:05d}" for row in range(len(batch))]
-        for row, uid in enumerate(ids):
-            batch["uid"][row] = uid
+        for row in range(len(batch)):
+            self._fetched += 1
+            batch["uid"][row] = f"{self._fetched:09d}"
         return batch
 
     def _balance_batch(self, batch: KVBatchMeta, *args: Any, **kwargs: Any) -> KVBatchMeta:
@@ -62,7 +62,7 @@ class Trainer(PPOTrainerSync):
         super()._compute_metrics(batch, metrics, timing_raw, global_steps, epoch)
         keys = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
         data = tq.kv_batch_get(keys=keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
-        infos = [fields["reward_extra_info"] for fields in list(data["extra_fields"])]
+        infos = [fields["reward_extra_info"] for fields in data["extra_fields"]]
         prompts = [key.rsplit("_", 2)[0] for key in keys]
         expected = self.config.data.train_batch_size * self.config.actor_rollout_ref.rollout.n
         scalars = {name: float(value) for name, value in metrics.items() if isinstance(value, Real)}

@@ -27,8 +27,8 @@ def check_requirements(model: ModelConfig, trainer: TrainerConfig) -> list[str]:
         problems += [_gpu_problem(model, trainer), _vllm_problem(model)]
     elif trainer.gpus_per_node > 0:
         problems.append(
-            f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; set it to 0, "
-            "or model.gpu to true"
+            f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; "
+            "set it to 0, or model.gpu to true"
         )
     return [problem for problem in problems if problem]
 
@@ -56,8 +56,8 @@ def _model_problems(model: ModelConfig) -> list[str]:
             problems.append(f"model.path {path} holds no config.json; it must be a folder that `from_pretrained` reads")
     elif not _downloaded(path) and not _reachable(path):
         problems.append(
-            f"the weights of {path} are neither a local folder, nor in the Hugging Face cache, nor to be had from here; "
-            "set model.path to a folder that holds them"
+            f"the weights of {path} are neither a local folder, nor in the Hugging Face cache, nor to be had from "
+            "here; set model.path to a folder that holds them"
         )
     return problems
 

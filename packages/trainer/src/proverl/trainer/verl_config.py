@@ -4,8 +4,10 @@ verl's own default config is composed, the fields that a run decides are set, an
 Nothing here imports verl (10 s); `validate` does, and has verl's dataclasses check the result.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,7 +68,7 @@ def verl_config(
     trainer: TrainerConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int
 ) -> DictConfig:
     """verl's config of a run. Raises ValueError for an unknown key in `trainer.verl_overrides`."""
-    config = _defaults()
+    config = deepcopy(_defaults())
     tokens = limits.prompt_tokens + limits.response_tokens
     settings = _grpo(trainer) | _data(trainer, limits, paths, seed) | _run(trainer, paths)
     settings |= _model(trainer, model, model_path, max(trainer.micro_batch_tokens, tokens), seed)
@@ -86,6 +88,7 @@ def validate(config: DictConfig) -> None:
     validate_config(config, use_reference_policy=uses_reference, use_critic=False)
 
 
+@cache
 def _defaults() -> DictConfig:
     spec = find_spec("verl")
     if spec is None or not spec.submodule_search_locations:

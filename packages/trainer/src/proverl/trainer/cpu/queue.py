@@ -1,8 +1,8 @@
 """TransferQueue inside the trainer's process, for one machine.
 
 verl's V1 trainer hands its batches around through TransferQueue, whose controller and storage are each a Ray process
-that imports torch (10 s, 0.8 GB). They answer over sockets from threads of their own, so they run here as well as there;
-other processes find them through a named actor, all that is left of them. It imports this module: keep it light.
+that imports torch (10 s, 0.8 GB). They answer over sockets from threads of their own, so they run here as well as
+there; other processes find them through a named actor, all that is left of them. It imports this module: keep it light.
 """
 
 import pickle

@@ -1,0 +1,157 @@
+"""Our agent loop inside verl's: sessions, tokens, seeds, scores and failures, over a scripted rollout server."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from omegaconf import OmegaConf
+
+from proverl.agent import Limits
+from proverl.core import Step, task_to_json
+
+pytestmark = pytest.mark.verl  # the module under test imports verl
+
+LIMITS = {"prompt_tokens": 512, "response_tokens": 400, "reply_tokens": 60}
+
+
+class Server:
+    """Answers with given texts, one after the other; remembers what it was asked."""
+
+    def __init__(self, tokenizer, *texts):
+        self.tokenizer, self.texts, self.asked = tokenizer, list(texts), []
+
+    async def generate(self, request_id, *, prompt_ids, sampling_params):
+        self.asked.append((request_id, prompt_ids, sampling_params))
+        await asyncio.sleep(0)
+        text = self.texts.pop(0)
+        if isinstance(text, Exception):
+            raise text
+        ids = self.tokenizer.encode(text, add_special_tokens=False)
+        extra = {"global_steps": 6}
+        return SimpleNamespace(token_ids=ids, log_probs=[-0.5] * len(ids), extra_fields=extra, stop_reason="completed")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(start_model):
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(start_model)
+
+
+def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None):
+    from proverl.trainer.agent_loop import EpisodeLoop
+
+    loop = EpisodeLoop(
+        SimpleNamespace(config=None),
+        server,
+        tokenizer,
+        format="tiny",
+        limits=OmegaConf.create(LIMITS),
+        reward=OmegaConf.create(reward or {}),
+        seed=seed,
+    )
+    row = {"extra_info": {"task": task_to_json(task), "index": 3}, "global_steps": step, "session_id": rollout}
+    return asyncio.run(loop.run({"temperature": 1.0, "top_p": 1.0}, **row))
+
+
+CALL = "<|call|>list_notes{}<|/call|><|end|>"
+
+
+def test_a_rollout_is_scored_on_live_calls(verl, tokenizer, task_of):
+    task = task_of(1, Step("list_notes", {}), turns=("My notes?", "Thanks!"))
+    server = Server(tokenizer, CALL, "Two notes.<|end|>", "You are welcome.<|end|>")
+    output = run(verl, tokenizer, task, server)
+    info = output.extra_fields["reward_extra_info"]
+    assert output.reward_score == info["reward/total"] == pytest.approx(0.5 + 0.5 + 0.2 + 0.1)
+    assert (info["episode/calls"], info["episode/tool_errors"], info["stop/completed"]) == (1, 0, 1)
+    shown = tokenizer.decode(output.response_ids)
+    assert "NOTE-10000" in shown and "Thanks!" in shown
+
+
+def test_trained_tokens_are_the_sampled_ones(verl, tokenizer, task_of):
+    task = task_of(1, Step("list_notes", {}))
+    server = Server(tokenizer, CALL, "Two notes.<|end|>")
+    output = run(verl, tokenizer, task, server)
+    sampled = [id for id, mine in zip(output.response_ids, output.response_mask, strict=True) if mine]
+    assert sampled == [id for text in (CALL, "Two notes.<|end|>") for id in tokenizer.encode(text)]
+    log_probs = dict.fromkeys((0, 1))
+    for mine in log_probs:
+        pairs = zip(output.response_logprobs, output.response_mask, strict=True)
+        log_probs[mine] = {value for value, mask in pairs if mask == mine}
+    assert log_probs == {0: {0.0}, 1: {-0.5}}
+    second = server.asked[1][1]  # what the server saw at the second reply is the prefix of what is trained
+    assert second == (output.prompt_ids + output.response_ids)[: len(second)]
+
+
+def test_every_row_logs_the_same_keys(verl, tokenizer, task_of):
+    calls = run(verl, tokenizer, task_of(1, Step("list_notes", {})), Server(tokenizer, CALL, "Ok.<|end|>"))
+    silent = run(verl, tokenizer, task_of(), Server(tokenizer, "Nothing to do.<|end|>"))
+    assert calls.extra_fields["reward_extra_info"].keys() == silent.extra_fields["reward_extra_info"].keys()
+    assert all(isinstance(value, float) for value in silent.extra_fields["reward_extra_info"].values())
+
+
+def test_abstention_is_scored_by_the_reply(verl, tokenizer, task_of):
+    said = run(verl, tokenizer, task_of(), Server(tokenizer, "I cannot.<|end|>"))
+    called = run(verl, tokenizer, task_of(), Server(tokenizer, CALL, "Done.<|end|>"))
+    assert (said.reward_score, called.reward_score) == (1.0, 0.0)
+
+
+def test_the_reward_config_is_used(verl, tokenizer, task_of):
+    task = task_of(1, Step("list_notes", {}))
+    output = run(verl, tokenizer, task, Server(tokenizer, CALL, "Ok.<|end|>"), reward={"name": 0.0})
+    assert output.reward_score == pytest.approx(1.1)
+
+
+def test_seeds_follow_run_step_row_rollout_and_reply(verl, tokenizer, task_of):
+    def seeds(**changes):
+        server = Server(tokenizer, CALL, "Ok.<|end|>")
+        run(verl, tokenizer, task_of(1, Step("list_notes", {})), server, **changes)
+        return [parameters["seed"] for _, _, parameters in server.asked]
+
+    first = seeds()
+    assert first == seeds() and len(set(first)) == 2
+    for changes in ({"seed": 1}, {"step": 8}, {"rollout": 1}):
+        assert not set(first) & set(seeds(**changes))
+    assert all(0 <= seed < 2**31 for seed in first)
+
+
+def test_a_reply_that_was_cut_ends_the_episode(verl, tokenizer, task_of):
+    output = run(verl, tokenizer, task_of(), Server(tokenizer, "It goes on and"))
+    assert output.extra_fields["reward_extra_info"]["stop/tokens"] == 1
+
+
+def test_a_failing_rollout_is_tried_again_on_a_fresh_session_then_given_up(verl, tokenizer, task_of):
+    from proverl.trainer.agent_loop import RolloutFailed
+
+    task = task_of(1, Step("list_notes", {}))
+    again = run(verl, tokenizer, task, Server(tokenizer, RuntimeError("lost"), CALL, "Ok.<|end|>"))
+    assert again.reward_score == pytest.approx(1.3)
+    with pytest.raises(RolloutFailed, match="task-1 failed 2 times.*lost"):
+        run(verl, tokenizer, task, Server(tokenizer, RuntimeError("lost"), RuntimeError("lost")))
+
+
+@pytest.mark.parametrize("texts", [(CALL, "Ok.<|end|>"), (RuntimeError("lost"), RuntimeError("lost"))])
+def test_sessions_are_always_closed(verl, tokenizer, task_of, monkeypatch, texts):
+    from proverl.trainer import agent_loop
+
+    opened = []
+
+    class Watched(agent_loop.Session):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            opened.append(self)
+
+    monkeypatch.setattr(agent_loop, "Session", Watched)
+    try:
+        run(verl, tokenizer, task_of(1, Step("list_notes", {})), Server(tokenizer, *texts))
+    except agent_loop.RolloutFailed:
+        assert len(opened) == 2
+    assert opened and all(session._closed for session in opened)
+
+
+def test_what_the_server_may_sample_is_bounded(verl, tokenizer, task_of):
+    server = Server(tokenizer, "Ok.<|end|>")
+    run(verl, tokenizer, task_of(), server)
+    ((_, _, parameters),) = server.asked
+    assert parameters["max_tokens"] == Limits(**LIMITS).reply_tokens
+    assert parameters["temperature"] == 1.0

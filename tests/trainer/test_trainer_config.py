@@ -1,0 +1,159 @@
+"""What `TrainerConfig` refuses, and the one function that turns it into verl's config."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from omegaconf import OmegaConf
+
+from proverl.agent import Limits
+from proverl.trainer import ModelConfig, RunPaths, TrainerConfig, verl_config
+
+LIMITS = Limits(prompt_tokens=1024, response_tokens=640)
+PAPER = TrainerConfig(
+    steps=350,
+    prompts=16,
+    rollouts=16,
+    learning_rate=1e-6,
+    save_every=50,
+    micro_batch_tokens=32768,
+    gpus_per_node=8,
+    tensor_parallel=2,
+)
+QWEN = ModelConfig("qwen3_4b", "Qwen/Qwen3-4B-Instruct-2507", "qwen", 1e-6, gpu=True)
+
+
+def config_of(trainer=None, model=None, limits=LIMITS, seed=0, path="/models/start"):
+    paths = RunPaths(Path("/runs/one"))
+    return verl_config(trainer or TrainerConfig(), model or ModelConfig(), path, limits, paths, seed)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("steps", 0),
+        ("prompts", 0),
+        ("rollouts", 1),
+        ("learning_rate", -1e-6),
+        ("kl", float("nan")),
+        ("clip", float("inf")),
+        ("temperature", 0.0),
+        ("save_every", 0),
+        ("keep_checkpoints", True),
+        ("gpu_memory", 1.5),
+        ("tensor_parallel", 3),
+        ("agent_workers", 0),
+    ],
+)
+def test_a_bad_value_is_named_with_its_field(field, value):
+    with pytest.raises(ValueError, match=f"trainer.{field} is .*must|trainer.{field} is 0"):
+        replace(TrainerConfig(), **{field: value})
+
+
+def test_a_batch_must_divide_over_the_gpus():
+    with pytest.raises(ValueError, match=r"trainer.prompts x trainer.rollouts is 9.*multiple of the 8 GPUs"):
+        TrainerConfig(prompts=3, rollouts=3, gpus_per_node=8)
+
+
+def test_the_paper_settings_stand_in_verl_config():
+    config = config_of(PAPER, QWEN, Limits())
+    actor, rollout = config.actor_rollout_ref.actor, config.actor_rollout_ref.rollout
+    assert config.algorithm.adv_estimator == "grpo"
+    assert (config.data.train_batch_size, rollout.n, config.trainer.total_training_steps) == (16, 16, 350)
+    assert (config.data.max_prompt_length, config.data.max_response_length) == (12384, 16384)
+    assert (rollout.prompt_length, rollout.response_length) == (12384, 16384)
+    assert (rollout.tensor_model_parallel_size, rollout.name, config.trainer.n_gpus_per_node) == (2, "vllm", 8)
+    assert actor.optim.lr == 1e-6
+    assert (actor.use_kl_loss, actor.kl_loss_coef, actor.kl_loss_type) == (True, 0.01, "low_var_kl")
+    assert not config.algorithm.use_kl_in_reward
+    assert (actor.clip_ratio, actor.clip_ratio_low, actor.clip_ratio_high) == (0.2, 0.2, 0.2)
+    assert (actor.loss_agg_mode, actor.entropy_coeff, actor.ppo_epochs) == ("token-mean", 0, 1)
+    assert actor.ppo_mini_batch_size == 16  # one update a step
+    assert rollout.temperature == 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "expected"),
+    [
+        ({"steps": 7}, "trainer.total_training_steps", 7),
+        ({"prompts": 4}, "data.train_batch_size", 4),
+        ({"prompts": 4}, "actor_rollout_ref.actor.ppo_mini_batch_size", 4),
+        ({"rollouts": 4}, "actor_rollout_ref.rollout.n", 4),
+        ({"learning_rate": 3e-7}, "actor_rollout_ref.actor.optim.lr", 3e-7),
+        ({"kl": 0.05}, "actor_rollout_ref.actor.kl_loss_coef", 0.05),
+        ({"kl": 0.0}, "actor_rollout_ref.actor.use_kl_loss", False),
+        ({"clip": 0.1}, "actor_rollout_ref.actor.clip_ratio_high", 0.1),
+        ({"temperature": 0.7}, "actor_rollout_ref.rollout.temperature", 0.7),
+        ({"micro_batch_tokens": 9999}, "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", 9999),
+        ({"micro_batch_tokens": 1}, "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", 1664),
+        ({"parallel_sequences": 3}, "actor_rollout_ref.rollout.max_num_seqs", 3),
+        ({"save_every": 3}, "trainer.save_freq", 3),
+        ({"keep_checkpoints": 5}, "trainer.keep_checkpoints", 5),
+        ({"gpus_per_node": 8}, "trainer.n_gpus_per_node", 8),
+        ({"nodes": 2}, "trainer.nnodes", 2),
+        ({"gpus_per_node": 2, "tensor_parallel": 2}, "actor_rollout_ref.rollout.tensor_model_parallel_size", 2),
+        ({"gpu_memory": 0.3}, "actor_rollout_ref.rollout.gpu_memory_utilization", 0.3),
+        ({"agent_workers": 3}, "actor_rollout_ref.rollout.agent.num_workers", 3),
+    ],
+)
+def test_every_field_reaches_verl(change, key, expected):
+    assert OmegaConf.select(config_of(TrainerConfig(**change)), key) == expected
+    assert OmegaConf.select(config_of(), key) != expected
+
+
+def test_the_seed_and_the_model_reach_verl():
+    config = config_of(seed=5, path="/models/other")
+    assert (
+        config.actor_rollout_ref.rollout.seed
+        == config.data.seed
+        == config.actor_rollout_ref.actor.data_loader_seed
+        == 5
+    )
+    assert config.actor_rollout_ref.model.path == "/models/other"
+
+
+def test_without_gpus_the_same_trainer_runs_on_its_cpu_parts():
+    cpu, gpu = config_of(), config_of(PAPER, QWEN)
+    assert (cpu.trainer.device, cpu.actor_rollout_ref.rollout.name) == ("cpu", "transformers")
+    assert (gpu.trainer.device, gpu.actor_rollout_ref.rollout.name) == ("cuda", "vllm")
+    assert cpu.actor_rollout_ref.actor.strategy == gpu.actor_rollout_ref.actor.strategy == "fsdp2"
+    assert cpu.trainer.v1.trainer_mode == gpu.trainer.v1.trainer_mode == "sync"
+
+
+def test_overrides_win_and_unknown_ones_are_refused_with_the_nearest_name():
+    key = "actor_rollout_ref.actor.grad_clip"
+    assert OmegaConf.select(config_of(TrainerConfig(verl_overrides={key: 0.5})), key) == 0.5
+    assert config_of(TrainerConfig(verl_overrides={"+trainer.mine": 1})).trainer.mine == 1
+    with pytest.raises(ValueError, match=r"actor.grad_clp.*did you mean actor_rollout_ref.actor.grad_clip"):
+        config_of(TrainerConfig(verl_overrides={"actor_rollout_ref.actor.grad_clp": 0.5}))
+
+
+def test_a_surrounding_hydra_job_keeps_its_own_state(tmp_path):
+    from hydra import compose, initialize_config_dir
+
+    (tmp_path / "outer.yaml").write_text("mine: 1\n")
+    with initialize_config_dir(str(tmp_path), version_base=None):
+        config_of()
+        assert compose("outer").mine == 1
+
+
+@pytest.mark.verl
+@pytest.mark.parametrize("gpu", [False, True])
+def test_verl_accepts_the_config_and_reads_the_same_settings(verl, gpu, start_model):
+    from verl.utils.config import omega_conf_to_dataclass
+
+    from proverl.trainer.verl_config import validate
+
+    config = config_of(
+        PAPER if gpu else None, QWEN if gpu else None, Limits() if gpu else LIMITS, path=str(start_model)
+    )
+    validate(config)
+    actor = omega_conf_to_dataclass(config.actor_rollout_ref.actor)
+    rollout = omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
+    algorithm = omega_conf_to_dataclass(config.algorithm)
+    assert (algorithm.adv_estimator, algorithm.norm_adv_by_std_in_grpo) == ("grpo", True)
+    assert (actor.kl_loss_coef, actor.clip_ratio_high, actor.ppo_epochs, actor.entropy_coeff) == (0.01, 0.2, 1, 0)
+    assert (actor.optim.lr, actor.rollout_n) == ((1e-6, 16) if gpu else (1e-4, 8))
+    assert rollout.tensor_model_parallel_size == (2 if gpu else 1)
+    assert (rollout.prompt_length, rollout.response_length) == ((12384, 16384) if gpu else (1024, 640))
+    assert rollout.agent.default_agent_loop == "proverl"
