@@ -2,15 +2,16 @@
 
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import ray
 from omegaconf import DictConfig
 
-from proverl.trainer import compat
-
+_AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 
 
@@ -35,7 +36,7 @@ def ray_cluster(config: DictConfig) -> Iterator[None]:
 @contextmanager
 def _private(ranks: int) -> Iterator[None]:
     """A Ray whose "GPU" slots stand for ranks, with as few processes as it has; it dies with this process."""
-    compat.light_ray()
+    _light_ray()
     os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112  else each CPU slot gets an idle worker
     folder = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # its socket paths may have 107 bytes at most
     try:
@@ -51,3 +52,32 @@ def _private(ranks: int) -> Iterator[None]:
     finally:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _light_ray() -> None:
+    """Have a private Ray start its agents as in its minimal installation, and on ports chosen beforehand.
+
+    The full agents import for so long that on a busy machine Ray gives up waiting (15 s) for the ports they choose.
+    """
+    import ray._private.parameter
+    import ray._private.utils
+
+    missing = ImportError("the dashboard is not used")
+    ray._private.utils.get_dashboard_dependency_error = lambda: missing
+    parameters = ray._private.parameter.RayParams
+
+    def with_ports(*args: Any, **kwargs: Any) -> Any:
+        found = parameters(*args, **kwargs)
+        for name, port in zip(_AGENT_PORTS, _free_ports(len(_AGENT_PORTS)), strict=True):
+            setattr(found, name, port)
+        return found
+
+    ray._private.parameter.RayParams = with_ports
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("", 0))
+        return [each.getsockname()[1] for each in sockets]

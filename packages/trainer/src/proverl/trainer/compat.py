@@ -4,13 +4,10 @@ This module is named in VERL_USE_EXTERNAL_MODULES, so every process that imports
 """
 
 import os
-import socket
-from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any
 
 VERL_VERSION = "0.9.1"
-_AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
 _found = version("verl")
 if _found != VERL_VERSION:
     raise ImportError(
@@ -18,33 +15,12 @@ if _found != VERL_VERSION:
     )
 
 
-def light_ray() -> None:
-    """Have a private Ray start its agents as in its minimal installation, and on ports chosen beforehand.
+def _keep_one_thread() -> None:
+    """Fix torch to one thread: TransferQueue raises the number around each transfer and, when two overlap, for good."""
+    import torch
 
-    The full agents import for so long that on a busy machine Ray gives up waiting (15 s) for the ports they choose.
-    """
-    import ray._private.parameter
-    import ray._private.utils
-
-    missing = ImportError("the dashboard is not used")
-    ray._private.utils.get_dashboard_dependency_error = lambda: missing
-    parameters = ray._private.parameter.RayParams
-
-    def with_ports(*args: Any, **kwargs: Any) -> Any:
-        found = parameters(*args, **kwargs)
-        for name, port in zip(_AGENT_PORTS, _free_ports(len(_AGENT_PORTS)), strict=True):
-            setattr(found, name, port)
-        return found
-
-    ray._private.parameter.RayParams = with_ports
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("", 0))
-        return [each.getsockname()[1] for each in sockets]
+    torch.set_num_threads(1)
+    torch.set_num_threads = lambda count: None
 
 
 def _skip_sklearn() -> None:
@@ -80,5 +56,6 @@ def without_balancer(config: Any) -> None:
 
 
 if os.environ.get("VERL_PLATFORM") == "cpu":
+    _keep_one_thread()
     _skip_sklearn()
     _register_cpu()

@@ -32,6 +32,7 @@ def main(folder: Path) -> None:
     step = _resume(config, paths)
     _note(f"starting after step {step}")
     gc.disable()  # the imports to come make millions of objects, none of them garbage
+    Thread(target=_import_verl).start()  # 12 s, while Ray's processes start
     from proverl.trainer.cluster import ray_cluster
 
     with ray_cluster(config):
@@ -56,6 +57,11 @@ def _fit(config: DictConfig, paths: RunPaths) -> None:
     trainer.init()
     _note("models are loaded")
     trainer.fit(agent_loops(config, trainer.get_llm_client()))
+
+
+def _import_verl() -> None:
+    import proverl.trainer.loops
+    import proverl.trainer.ppo  # noqa: F401
 
 
 @contextmanager

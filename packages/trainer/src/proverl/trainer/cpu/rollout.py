@@ -95,19 +95,23 @@ class WorkerReplica(RolloutReplica):
 
 
 class WorkerClient(LLMServerClient):
-    """Sends each request to the worker with the fewest in flight, without a balancing process between."""
+    """Sends each episode to the worker that has the fewest, and keeps it there, where its earlier turns are cached."""
 
     def __init__(
         self, config: Any, load_balancer_handle: Any = None, replicas: list[RolloutReplica] | None = None
     ) -> None:
         super().__init__(config, load_balancer_handle)
         self._servers = {replica.server_address: replica.server_handle for replica in replicas or ()}
-        self._in_flight = dict.fromkeys(self._servers, 0)
+        self._episodes: dict[str, str] = {}  # request id -> address, for the life of this client
+        self._load = dict.fromkeys(self._servers, 0)
 
     async def _acquire_server(self, request_id: str, **_: Any) -> tuple[str, Any]:
-        address = min(self._in_flight, key=self._in_flight.__getitem__)
-        self._in_flight[address] += 1
+        if request_id not in self._episodes:
+            address = min(self._load, key=self._load.__getitem__)
+            self._episodes[request_id] = address
+            self._load[address] += 1
+        address = self._episodes[request_id]
         return address, self._servers[address]
 
     def _release_server(self, server_id: str, request_id: str | None = None) -> None:
-        self._in_flight[server_id] -= 1
+        """An episode stays where it is."""
