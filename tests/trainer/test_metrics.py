@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proverl.core import StopReason
@@ -44,6 +44,7 @@ def test_rollouts_that_could_not_be_run_are_counted_not_scored():
     assert (found["episode/failed"], found["reward/mean"]) == (3, 1.0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(-1, 2)), min_size=1, max_size=20))
 def test_names_do_not_depend_on_the_values(rows):
     def names(rows):

@@ -53,6 +53,8 @@ def test_a_bad_value_is_named_with_its_field(field, value):
 def test_a_batch_must_divide_over_the_gpus():
     with pytest.raises(ValueError, match=r"trainer.prompts x trainer.rollouts is 9.*multiple of the 8 GPUs"):
         TrainerConfig(prompts=3, rollouts=3, gpus_per_node=8)
+    with pytest.raises(ValueError, match=r"multiple of the 2 processes of trainer.cpu_ranks"):
+        TrainerConfig(prompts=3, rollouts=3)
 
 
 def test_the_paper_settings_stand_in_verl_config():
@@ -89,8 +91,9 @@ def test_the_paper_settings_stand_in_verl_config():
         ({"parallel_sequences": 3}, "actor_rollout_ref.rollout.max_num_seqs", 3),
         ({"save_every": 3}, "trainer.save_freq", 3),
         ({"keep_checkpoints": 5}, "trainer.keep_checkpoints", 5),
+        ({"cpu_ranks": 1}, "trainer.n_gpus_per_node", 1),
         ({"gpus_per_node": 8}, "trainer.n_gpus_per_node", 8),
-        ({"nodes": 2}, "trainer.nnodes", 2),
+        ({"nodes": 2, "gpus_per_node": 1}, "trainer.nnodes", 2),
         ({"gpus_per_node": 2, "tensor_parallel": 2}, "actor_rollout_ref.rollout.tensor_model_parallel_size", 2),
         ({"gpu_memory": 0.3}, "actor_rollout_ref.rollout.gpu_memory_utilization", 0.3),
         ({"agent_workers": 3}, "actor_rollout_ref.rollout.agent.num_workers", 3),

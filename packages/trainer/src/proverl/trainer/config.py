@@ -30,6 +30,8 @@ class TrainerConfig:
     micro_batch_tokens: most tokens, padding left out, that one forward pass takes on one device.
     parallel_sequences: most sequences that one rollout engine decodes at once.
     save_every: steps between checkpoints; the last `keep_checkpoints` stay.
+    cpu_ranks: processes that train and sample on a machine without GPUs, one core each; floats are summed in another
+    order for another number.
     nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes.
     agent_workers: processes that run episodes, with GPUs; without, they run in the trainer's own process.
     verl_overrides: anything else, by its dotted name in verl's config; it wins over the fields above.
@@ -46,6 +48,7 @@ class TrainerConfig:
     parallel_sequences: int = 64
     save_every: int = 10
     keep_checkpoints: int = 2
+    cpu_ranks: int = 2
     nodes: int = 1
     gpus_per_node: int = 0
     tensor_parallel: int = 1
@@ -66,17 +69,21 @@ class TrainerConfig:
             raise ValueError("trainer.temperature is 0; GRPO needs rollouts that differ, so it must be above 0")
         if not 0 < self.gpu_memory <= 1:
             raise ValueError(f"trainer.gpu_memory is {self.gpu_memory!r}; it must be above 0 and at most 1")
-        gpus = self.nodes * max(1, self.gpus_per_node)
-        if gpus % self.tensor_parallel:
+        if self.ranks % self.tensor_parallel:
             raise ValueError(
-                f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {gpus} GPUs of trainer.nodes x "
-                "trainer.gpus_per_node"
+                f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {self.ranks} GPUs of "
+                "trainer.nodes x trainer.gpus_per_node"
             )
-        if self.prompts * self.rollouts % gpus:
+        if self.prompts * self.rollouts % self.ranks:
             raise ValueError(
                 f"trainer.prompts x trainer.rollouts is {self.prompts * self.rollouts}; it must be a multiple of the "
-                f"{gpus} GPUs"
+                f"{self.ranks} {'GPUs' if self.gpus_per_node else 'processes of trainer.cpu_ranks'}"
             )
+
+    @property
+    def ranks(self) -> int:
+        """Processes that share the update: one for each GPU, or `cpu_ranks`."""
+        return self.nodes * self.gpus_per_node or self.cpu_ranks
 
 
 _LEAST = {
@@ -87,6 +94,7 @@ _LEAST = {
     "parallel_sequences": 1,
     "save_every": 1,
     "keep_checkpoints": 1,
+    "cpu_ranks": 1,
     "nodes": 1,
     "gpus_per_node": 0,
     "tensor_parallel": 1,

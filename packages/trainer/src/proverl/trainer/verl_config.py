@@ -156,7 +156,7 @@ def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
         "trainer.resume_mode": "disable",  # the training process looks for the last complete checkpoint itself
         "trainer.logger": [],
         "trainer.nnodes": trainer.nodes,
-        "trainer.n_gpus_per_node": max(1, trainer.gpus_per_node),
+        "trainer.n_gpus_per_node": trainer.ranks // trainer.nodes,
         "trainer.v1.trainer_mode": "sync",
         "reward.num_workers": 0,  # the agent loop scores
         "transfer_queue.enable": True,
