@@ -25,7 +25,6 @@ class SynthConfig:
     user_turns: tuple[int, int] = (2, 3)
     max_tools: int = 10
     max_characters: int = 1_400
-    max_assistant_turns: int = 10
     jaccard: float = 0.7
 
     def __post_init__(self) -> None:
