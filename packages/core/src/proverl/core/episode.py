@@ -56,3 +56,9 @@ class Episode:
     digest: str = ""  # of the session's final state
     seconds: dict[str, float] = field(default_factory=dict)  # where the time went: generate, environment
     reward: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def replied(self) -> bool:
+        """Whether it ended with an assistant message that has text."""
+        last = self.messages[-1] if self.messages else {}
+        return last.get("role") == "assistant" and bool(str(last.get("content") or "").strip())

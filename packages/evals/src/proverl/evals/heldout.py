@@ -98,18 +98,12 @@ async def _evaluated(
     with Session(task.servers, task.seed) as session:
         oracle = await run_episode(task, session, OraclePolicy().chat(task, limits), limits)
     _refuse_crash(oracle, "the oracle")
-    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=has_reply(episode))
+    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=episode.replied)
     episode.transcript = None  # the tokens are of no use to a reader and large
     episode.reward = breakdown.as_dict()
     same = episode.digest == oracle.digest
-    success = task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=has_reply(episode))
+    success = task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=episode.replied)
     return EvaluationRecord(position, repeat, seed, task, episode, breakdown, success, same)
-
-
-def has_reply(episode: Episode) -> bool:
-    """Whether the episode ended with an assistant message that has text."""
-    last = episode.messages[-1] if episode.messages else {}
-    return last.get("role") == "assistant" and bool(str(last.get("content") or "").strip())
 
 
 def _refuse_crash(episode: Episode, actor: str) -> None:

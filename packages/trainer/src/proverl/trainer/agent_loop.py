@@ -88,9 +88,7 @@ class _Rollout:
 def _scored(episode: Episode, task: Task, tools: Any, reward: RewardConfig) -> dict[str, float]:
     """The numbers that are logged of an episode: the same keys for every row."""
     start = time.perf_counter()
-    last = episode.messages[-1] if episode.messages else {}
-    replied = last.get("role") == "assistant" and bool(str(last.get("content") or "").strip())
-    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=replied)
+    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=episode.replied)
     return {
         **{f"reward/{name}": value for name, value in breakdown.as_dict().items()},
         **{f"stop/{reason}": float(episode.stop == reason) for reason in StopReason},
