@@ -13,6 +13,7 @@ from experiments.config import Config
 from experiments.tracking import rows_by_step
 
 METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
+_WINDOW = 8  # steps under one point of the curve
 PARTS = ("validity", "coverage", "efficiency", "name", "arg")
 LABELS = {
     "total": "reward",
@@ -113,18 +114,28 @@ def curve(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterato
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    figure, axes = plt.subplots(figsize=(7, 4.2), layout="constrained")
     steps = sorted(rows)
     for part in ("total", *PARTS):
-        values = [rows[step].get("reward/mean" if part == "total" else f"reward/{part}") for step in steps]
-        axes.plot(steps, values, label=LABELS[part].strip(), linewidth=2.5 if part == "total" else 1.2)
-    axes.set(xlabel="GRPO step", ylabel="mean of the step's rollouts", title=f"{config.model.name}, seed {config.seed}")
+        values = [rows[step]["reward/mean" if part == "total" else f"reward/{part}"] for step in steps]
+        width = 2.5 if part == "total" else 1.2
+        (line,) = axes.plot(steps, _trailing_means(values), label=LABELS[part].strip(), linewidth=width)
+        if part == "total":
+            axes.plot(steps, values, ".", color=line.get_color(), alpha=0.4)
+    title = f"{config.model.name}, seed {config.seed}: means of the last {_WINDOW} steps (dots: reward of each step)"
+    axes.set(xlabel="GRPO step", ylabel="rollouts of the step, on training tasks", title=title)
+    axes.title.set_fontsize("medium")
     axes.grid(alpha=0.3)
-    axes.legend(ncols=3, frameon=False)
+    figure.legend(loc="outside lower center", ncols=6, frameon=False)
     path = folder / "reward.png"
     figure.savefig(path, dpi=130)
     plt.close(figure)
     yield path
+
+
+def _trailing_means(values: list[float]) -> list[float]:
+    """Every step trains on other prompts, of other difficulty; a mean over some steps shows the trend."""
+    return [fmean(values[max(0, end - _WINDOW) : end]) for end in range(1, len(values) + 1)]
 
 
 def episode_pages(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterator[Path]:
