@@ -1,20 +1,23 @@
-"""Compare recorded runs: one line each, held-out figures before and after with 95% intervals of the difference.
+"""Compare recorded runs: held-out figures before and after with 95% intervals, and the reward over steps as a picture.
 
     uv run python -m experiments.compare                            # all runs of the default store
     uv run python -m experiments.compare --experiment no_name       # one overlay; repeat the option for several
     uv run python -m experiments.compare --tag model=granite --uri http://HOST:PORT
 
-The paper's tables beside ours, curves and a report are not here yet.
+The paper's tables beside ours and a report are not here yet.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from experiments.report import WINDOW, trailing_means
 
 _FIGURES = {"total": "reward", "success": "task success", "calls": "calls per task"}
 
@@ -28,6 +31,9 @@ def main() -> None:
         console.print(f"No run with held-out figures in {arguments.uri}: run `uv run python -m experiments.run` first.")
         raise SystemExit(2)
     console.print(table(runs))
+    picture = Path(arguments.runs_dir) / "compare.png"
+    if curves(arguments.uri, runs, picture):
+        console.print(f"Reward over steps: {picture}", soft_wrap=True)
     path = Path(arguments.runs_dir) / "compare.json"
     path.write_text(json.dumps(runs, indent=1))
     console.print(str(path), soft_wrap=True)
@@ -48,6 +54,46 @@ def find(uri: str, group: str, experiments: Sequence[str] = (), tags: Sequence[s
     runs = client.search_runs([found.experiment_id], " and ".join(conditions), order_by=["attributes.start_time"])
     rows = [_row(run) for run in runs]
     return [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
+
+
+def curves(uri: str, runs: Sequence[dict[str, Any]], path: Path) -> bool:
+    """Draw the training reward over steps: a thin line per run, a thick one for the mean of an experiment's runs.
+
+    Lines are trailing means. Returns False, and draws nothing, when no run has steps.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(uri)
+    found: dict[str, list[dict[int, float]]] = {}
+    for run in runs:
+        history = {point.step: point.value for point in client.get_metric_history(run["run"], "reward/mean")}
+        if history:
+            found.setdefault(f"{run['experiment']}, {run['model']}", []).append(history)
+    if not found:
+        return False
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for number, (name, histories) in enumerate(found.items()):
+        for history in histories:
+            axes.plot(*_line(history), color=f"C{number}", linewidth=0.8, alpha=0.5)
+        shared = sorted(set.intersection(*(set(history) for history in histories)))
+        mean = {step: fmean(history[step] for history in histories) for step in shared}
+        axes.plot(*_line(mean), color=f"C{number}", linewidth=2.5, label=f"{name}: mean of {len(histories)} runs")
+    title = f"Reward of the training rollouts, mean of the last {WINDOW} steps"
+    axes.set(xlabel="GRPO step", ylabel="reward", title=title)
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    return True
+
+
+def _line(history: dict[int, float]) -> tuple[list[int], list[float]]:
+    steps = sorted(history)
+    return steps, trailing_means([history[step] for step in steps])
 
 
 def table(runs: Sequence[dict[str, Any]]) -> Table:

@@ -13,7 +13,7 @@ from experiments.config import Config
 from experiments.tracking import rows_by_step
 
 METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
-_WINDOW = 8  # steps under one point of the curve
+WINDOW = 8  # steps under one point of the curve
 PARTS = ("validity", "coverage", "efficiency", "name", "arg")
 LABELS = {
     "total": "reward",
@@ -119,10 +119,10 @@ def curve(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterato
     for part in ("total", *PARTS):
         values = [rows[step]["reward/mean" if part == "total" else f"reward/{part}"] for step in steps]
         width = 2.5 if part == "total" else 1.2
-        (line,) = axes.plot(steps, _trailing_means(values), label=LABELS[part].strip(), linewidth=width)
+        (line,) = axes.plot(steps, trailing_means(values), label=LABELS[part].strip(), linewidth=width)
         if part == "total":
             axes.plot(steps, values, ".", color=line.get_color(), alpha=0.4)
-    title = f"{config.model.name}, seed {config.seed}: means of the last {_WINDOW} steps (dots: reward of each step)"
+    title = f"{config.model.name}, seed {config.seed}: means of the last {WINDOW} steps (dots: reward of each step)"
     axes.set(xlabel="GRPO step", ylabel="rollouts of the step, on training tasks", title=title)
     axes.title.set_fontsize("medium")
     axes.grid(alpha=0.3)
@@ -133,9 +133,9 @@ def curve(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterato
     yield path
 
 
-def _trailing_means(values: list[float]) -> list[float]:
-    """Every step trains on other prompts, of other difficulty; a mean over some steps shows the trend."""
-    return [fmean(values[max(0, end - _WINDOW) : end]) for end in range(1, len(values) + 1)]
+def trailing_means(values: list[float]) -> list[float]:
+    """The mean of the last WINDOW values at each: every step trains on other prompts, the trend shows over some."""
+    return [fmean(values[max(0, end - WINDOW) : end]) for end in range(1, len(values) + 1)]
 
 
 def episode_pages(config: Config, outputs: Mapping[str, Entry], folder: Path) -> Iterator[Path]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from experiments.compare import find, table
+from experiments.compare import curves, find, table
 from experiments.compose import check
 from experiments.tracking import Tracker
 
@@ -20,6 +20,8 @@ def runs(tmp_path_factory, with_store):
         config = check([f"runs_dir={folder}", f"experiment={experiment}", f"seed={number}"])[0]
         tracker = Tracker(config, folder / "jobs" / experiment)
         tracker.tags({"experiment": experiment, "model": "tiny", "seed": str(number)})
+        if experiment == "default":
+            tracker.steps([{"step": step, "reward/mean": step / 10} for step in (1, 2, 3)])
         if experiment != "no_arg":
             tracker.results(
                 {f"heldout/{metric}/{key}": value for metric in ("total",) for key, value in HELDOUT.items()}
@@ -46,6 +48,14 @@ def test_a_line_shows_before_after_and_the_interval_of_the_difference(runs):
     console.print(table(found(runs)))
     assert "0.700 -> 0.900" in console.export_text(clear=False)
     assert "+0.200 [+0.100, +0.300]" in console.export_text()
+
+
+def test_the_reward_over_steps_is_drawn_for_runs_that_have_steps(runs, tmp_path):
+    uri, picture = f"sqlite:///{runs}/mlflow.db", tmp_path / "compare.png"
+    assert not curves(uri, found(runs, experiments=["beta0"]), picture)
+    assert not picture.exists()
+    assert curves(uri, found(runs), picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_store_that_is_not_there_is_said_in_one_sentence(tmp_path):
