@@ -74,7 +74,7 @@ def _after(inputs: Inputs, folder: Path) -> None:
     _evaluate(inputs, folder, inputs.outputs["grpo"] / MODEL)
 
 
-def _evaluate(inputs: Inputs, folder: Path, model: Path) -> None:
+def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
     from proverl.evals import EvaluationFailed, evaluate, load_policy
     from proverl.synth import read_tasks
 
