@@ -1,25 +1,27 @@
 """Ray for one run: a private instance on this machine, or the cluster that RAY_ADDRESS names."""
 
+import hashlib
 import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import ray
 from omegaconf import DictConfig
 
-_AGENT_PORTS = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port", "runtime_env_agent_port")
+_UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 
 
 @contextmanager
-def ray_cluster(config: DictConfig) -> Iterator[None]:
-    """Start or join Ray for the time of the block. Raises what `ray.init` raises."""
+def ray_cluster(config: DictConfig, run: Path) -> Iterator[None]:
+    """Start or join Ray for the time of the block; `run` is the run's folder. Raises what `ray.init` raises."""
     if config.trainer.device == "cpu":
-        with _private(config.trainer.n_gpus_per_node):
+        with _private(config.trainer.n_gpus_per_node, _temporary(run)):
             yield
         return
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
@@ -34,11 +36,12 @@ def ray_cluster(config: DictConfig) -> Iterator[None]:
 
 
 @contextmanager
-def _private(ranks: int) -> Iterator[None]:
+def _private(ranks: int, folder: Path) -> Iterator[None]:
     """A Ray whose "GPU" slots stand for ranks, with as few processes as it has; it dies with this process."""
     _light_ray()
     os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112  else each CPU slot gets an idle worker
-    folder = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # its socket paths may have 107 bytes at most
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  else other programs starve the training
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
     try:
         ray.init(
             num_cpus=4 * ranks + 4,  # slots that verl's placement groups ask for, not cores
@@ -46,7 +49,7 @@ def _private(ranks: int) -> Iterator[None]:
             include_dashboard=False,
             object_store_memory=_STORE_BYTES,
             logging_level="error",
-            _temp_dir=folder,
+            _temp_dir=str(folder),
         )
         yield
     finally:
@@ -54,30 +57,35 @@ def _private(ranks: int) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _light_ray() -> None:
-    """Have a private Ray start its agents as in its minimal installation, and on ports chosen beforehand.
+def _temporary(run: Path) -> Path:
+    """A folder of the run's own with a short name: the paths of Ray's sockets may have 107 bytes at most."""
+    return Path("/tmp") / f"proverl-{hashlib.sha256(str(run).encode()).hexdigest()[:8]}"
 
-    The full agents import for so long that on a busy machine Ray gives up waiting (15 s) for the ports they choose.
+
+def _light_ray() -> None:
+    """Have a private Ray start its agents as in its minimal installation, and not wait until they have started.
+
+    Ray gives its agents 15 s to import all they need and to say on which ports they listen; on a busy machine that is
+    not enough, and Ray fails. Here the one port that is needed is chosen and said beforehand.
     """
-    import ray._private.parameter
-    import ray._private.utils
+    from ray._private import services, utils
 
     missing = ImportError("the dashboard is not used")
-    ray._private.utils.get_dashboard_dependency_error = lambda: missing
-    parameters = ray._private.parameter.RayParams
+    utils.get_dashboard_dependency_error = lambda: missing
+    start_raylet = services.start_raylet
 
-    def with_ports(*args: Any, **kwargs: Any) -> Any:
-        found = parameters(*args, **kwargs)
-        for name, port in zip(_AGENT_PORTS, _free_ports(len(_AGENT_PORTS)), strict=True):
-            setattr(found, name, port)
-        return found
+    def start(*args: Any, **kwargs: Any) -> Any:
+        call = signature(start_raylet).bind(*args, **kwargs)
+        call.arguments["runtime_env_agent_port"] = port = _free_port()
+        ports = dict.fromkeys(_UNUSED, -1) | {"runtime_env_agent_port": port}
+        for name, number in ports.items():
+            ray._raylet.persist_port(call.arguments["session_dir"], call.arguments["node_id"], name, number)
+        return start_raylet(*call.args, **call.kwargs)
 
-    ray._private.parameter.RayParams = with_ports
+    services.start_raylet = start
 
 
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("", 0))
-        return [each.getsockname()[1] for each in sockets]
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("", 0))
+        return found.getsockname()[1]

@@ -35,7 +35,7 @@ def main(folder: Path) -> None:
     Thread(target=_import_verl).start()  # 12 s, while Ray's processes start
     from proverl.trainer.cluster import ray_cluster
 
-    with ray_cluster(config):
+    with ray_cluster(config, folder):
         _note("Ray runs")
         with _queue(config):
             _note("TransferQueue runs")

@@ -33,7 +33,9 @@ class Trainer(PPOTrainerSync):
         if self.config.trainer.device == "cpu":
             from proverl.trainer.cpu.rollout import SamplingWorker
 
-            self.role_worker_mapping = dict.fromkeys(self.role_worker_mapping, ray.remote(SamplingWorker))
+            self.role_worker_mapping: dict[Any, Any] = dict.fromkeys(
+                self.role_worker_mapping, ray.remote(SamplingWorker)
+            )
 
     def get_llm_client(self) -> Any:
         """The client that agent loops sample through."""

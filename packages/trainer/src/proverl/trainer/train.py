@@ -20,7 +20,6 @@ from proverl.trainer.rows import write_rows
 from proverl.trainer.verl_config import AGENT, RunPaths, verl_config
 
 _POLL_SECONDS = 0.5
-_STARTS = 2  # a busy machine may let Ray's own start time out; what has been trained is kept
 
 OnStep = Callable[[int, Mapping[str, float]], None]
 
@@ -100,16 +99,11 @@ class _Steps:
 
 
 def _run(paths: RunPaths, gpu: bool, steps: _Steps) -> None:
-    for start in range(_STARTS):
-        began = paths.log.stat().st_size if paths.log.exists() else 0
-        code = _wait(paths, gpu, steps)
-        if code == 0:
-            return
-        log = paths.log.read_bytes()[began:].decode(errors="replace")
-        if "node timed out during startup" not in log or start + 1 == _STARTS:
-            raise TrainingFailed(
-                f"training ended with code {code}: {_last_error(log)}; the whole story is in {paths.log}"
-            )
+    began = paths.log.stat().st_size if paths.log.exists() else 0
+    code = _wait(paths, gpu, steps)
+    if code:
+        error = _last_error(paths.log.read_bytes()[began:].decode(errors="replace"))
+        raise TrainingFailed(f"training ended with code {code}: {error}; the whole story is in {paths.log}")
 
 
 def _wait(paths: RunPaths, gpu: bool, steps: _Steps) -> int:

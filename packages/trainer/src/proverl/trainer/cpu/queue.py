@@ -25,7 +25,6 @@ class _Packed:
         return pickle.loads, (self.data,)
 
 
-@ray.remote(num_cpus=0)
 class Directory:
     """Tells clients where the controller and the storage listen."""
 
@@ -51,7 +50,8 @@ def local_queue(config: Any) -> Iterator[None]:
     storage = SimpleStorageUnit.__ray_actor_class__(dict(full.backend.SimpleStorage))
     full.controller = {"zmq_info": controller.get_zmq_server_info()}
     full.backend.SimpleStorage.zmq_info = {"local": storage.get_zmq_server_info()}
-    directory = Directory.options(name=_NAME, namespace=_NAMESPACE).remote(pickle.dumps(full))
+    actor = ray.remote(num_cpus=0)(Directory)
+    directory = actor.options(name=_NAME, namespace=_NAMESPACE).remote(pickle.dumps(full))
     try:
         tq.init()  # attaches to the named actor, as every process does
         yield
