@@ -10,6 +10,7 @@ from experiments.compose import check
 from experiments.job import job
 from experiments.pipeline import Inputs
 from experiments.progress import Screen
+from experiments.report import PARTS
 from experiments.stages import STAGES
 
 STEPS, SAVE_EVERY = 12, 3
@@ -38,7 +39,16 @@ def grpo(inputs: Inputs, folder: Path) -> None:
         time.sleep(SECONDS)
         note(f"step {step}")
         with metrics.open("a") as file:
-            file.write(json.dumps({"step": step, "reward/mean": step / STEPS}) + "\n")
+            file.write(
+                json.dumps(
+                    {
+                        "step": step,
+                        "reward/mean": step / STEPS,
+                        **dict.fromkeys((f"reward/{part}" for part in PARTS), 0.5),
+                    }
+                )
+                + "\n"
+            )
         if step % SAVE_EVERY == 0:
             saved.write_text(str(step))
 

@@ -74,11 +74,13 @@ def test_entities_come_from_read_only_tools_and_reading_them_is_repeatable(serve
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_every_visible_tool_can_appear_in_a_chain(server):
-    names = set()
-    for seed in range(300):
+    missing = set(server_graph(server).nodes)
+    for seed in range(3_000):
         chain = walk(server, seed % 4, 3, Random(f"all{seed}"))
-        names |= set(chain.names if chain else ())
-    assert names == set(server_graph(server).nodes)
+        missing -= set(chain.names if chain else ())
+        if not missing:
+            return
+    raise AssertionError(f"no chain ever reaches {missing}")
 
 
 def test_graph_edges_say_which_entity_flows():
