@@ -148,3 +148,8 @@ def test_impossible_settings_say_what_failed():
 )
 def test_values_are_written_as_people_write_them(value, text):
     assert say(value, quoted=False) == text
+
+
+def test_a_server_that_is_not_there_is_refused_with_the_settings():
+    with pytest.raises(ValueError, match="no server 'bankin'; did you mean 'banking'"):
+        SynthConfig(servers=("bankin",))

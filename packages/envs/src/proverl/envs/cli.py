@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from proverl.core import Result
+from proverl.core import Json
 from proverl.envs.registry import load_server, server_names
 from proverl.envs.server import Server
 from proverl.envs.session import Session
@@ -61,20 +61,24 @@ def call(
 ) -> None:
     """Run calls on one fresh session and print each result as JSON."""
     with Session([_load(server)], seed) as session:
-        for text in calls:
-            result = _one(session, text)
+        for name, arguments in [_parsed(text) for text in calls]:
+            result = session.call(name, arguments)
             typer.echo(result.text())
             if not result.ok:
                 raise typer.Exit(1)
 
 
-def _one(session: Session, text: str) -> Result:
+def _parsed(text: str) -> tuple[str, dict[str, Json]]:
     name, _, body = text.partition("=")
+    if not name.isidentifier():
+        raise _fail(f'{name!r} is no tool\'s name; write TOOL or TOOL={{"parameter": value}} as one argument')
     try:
         arguments = json.loads(body or "{}")
     except ValueError as error:
         raise _fail(f'arguments of {name} are not JSON ({error}); write {name}={{"parameter": value}}') from None
-    return session.call(name, arguments)
+    if not isinstance(arguments, dict):
+        raise _fail(f'arguments of {name} are {body}; write a JSON object: {name}={{"parameter": value}}')
+    return name, arguments
 
 
 @app.command()

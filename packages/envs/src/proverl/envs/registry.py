@@ -17,16 +17,19 @@ def server_names() -> tuple[str, ...]:
     return tuple(_entries())
 
 
+def check_server(name: str) -> None:
+    """Raise ValueError, naming the nearest server, when no server of this name is installed."""
+    if name not in _entries():
+        near = get_close_matches(name, server_names(), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"installed: {', '.join(server_names())}"
+        raise ValueError(f"no server {name!r}; {hint}")
+
+
 @cache
 def load_server(name: str) -> Server:
-    """Import and return a server. Raises ValueError that names the nearest server when there is none of this name."""
-    entry = _entries().get(name)
-    if entry is None:
-        near = get_close_matches(name, server_names(), n=1)
-        raise ValueError(
-            f"no server {name!r}; "
-            + (f"did you mean {near[0]!r}?" if near else f"installed: {', '.join(server_names())}")
-        )
+    """Import and return a server. Raises ValueError when there is none of this name, or it is something else."""
+    check_server(name)
+    entry = _entries()[name]
     server = entry.load()
     if not isinstance(server, Server):
         raise ValueError(

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from proverl.envs import check_server
+
 
 @dataclass(frozen=True)
 class SynthConfig:
@@ -40,3 +42,5 @@ class SynthConfig:
             raise ValueError("synth.clarification and synth.abstention are shares of all tasks; together at most 1")
         if not self.servers:
             raise ValueError("synth.servers is empty; name at least one server, e.g. [banking]")
+        for server in self.servers:
+            check_server(server)

@@ -70,13 +70,14 @@ def _gpu_problem(model: ModelConfig, trainer: TrainerConfig) -> str:
     wanted, found = max(1, trainer.gpus_per_node), torch.cuda.device_count()
     if found >= wanted:
         return ""
-    return f"model {model.name!r} needs {wanted} GPUs a node, this machine has {found}; use another, or model=tiny"
+    gpus = "1 GPU" if wanted == 1 else f"{wanted} GPUs"
+    return f"model {model.name!r} needs {gpus} a node, this machine has {found}; use another, or model=tiny"
 
 
 def _vllm_problem(model: ModelConfig) -> str:
     if find_spec("vllm"):
         return ""
-    return f"model {model.name!r} samples through vLLM, which is not installed: uv sync --extra gpu"
+    return f"model {model.name!r} samples through vLLM, which is not installed: uv run --extra gpu ..."
 
 
 def _downloaded(name: str) -> bool:
