@@ -59,8 +59,8 @@ Money = Annotated[
 ]
 """A positive amount of money in the currency's main unit, at most two decimals."""
 
-Count = Annotated[int, Field(ge=1, le=1_000)]
-"""How many: 1 to 1,000."""
+Count = Annotated[int, Field(ge=1, le=1_000, examples=[2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20])]
+"""How many to list: 1 to 1,000."""
 
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
 """Text that may not be empty."""
