@@ -10,10 +10,11 @@ from proverl.core import Json, Result, Tool
 from proverl.envs import Server, Session
 
 HOSTILE: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2.0, 2**31, -(2**63), 10**30, 1e308, math.nan, math.inf, -0.0, "", " ", "0", "null", [],
-    {}, [[]], {"a": {"b": [None]}}, "'; DROP TABLE account; --", "' OR '1'='1", "%", "_", "\\", "../../../etc/passwd",
-    "/" * 300, "{{7*7}}", "${HOME}", "{0}", "%s%n", "\x00", "\ud800", "\u202e", "日本語", "🦊" * 50, "e\u0301", "a" * 5_000,
-    "2026-02-30", "9999-12-31", "0001-01-01", "9999-12-31T23:59", "0001-01-01T00:00", "24:00", "2026-W01", "１２",
+    None, True, False, 0, -1, 1, 2.0, 2**31, -(2**63), 10**30, 1e308, math.nan, math.inf, -0.0, "", " ", "0", "null",
+    [], {}, [[]], {"a": {"b": [None]}}, "'; DROP TABLE account; --", "' OR '1'='1", "%", "_", "\\",
+    "../../../etc/passwd", "/" * 300, "{{7*7}}", "${HOME}", "{0}", "%s%n", "\x00", "\ud800", "\u202e", "日本語",
+    "🦊" * 50, "e\u0301", "a" * 5_000, "2026-02-30", "9999-12-31", "0001-01-01", "9999-12-31T23:59",
+    "0001-01-01T00:00", "24:00", "2026-W01", "１２",
 )  # fmt: skip
 
 
@@ -67,7 +68,7 @@ class Caller:
         source, field = schema["x-source"].split(".")
         needed = self.server.functions[source].tool.parameters["properties"]
         result = self.session.call(source, {name: known[name] for name in needed if name in known})
-        return str(result.content[field]) if result.ok else "123456"
+        return str(result.content[field]) if isinstance(result.content, dict) else "123456"
 
     def value(self, schema: dict[str, Any]) -> Any:
         """A plausible value."""
