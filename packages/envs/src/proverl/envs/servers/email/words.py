@@ -1,0 +1,86 @@
+"""Words: projects, companies, labels, drafts of the start state, and examples of what the user writes and looks for."""
+
+PROJECTS = (
+    "Atlas", "Lighthouse", "Harbour app", "Green fleet", "Site search", "Onboarding", "Intranet", "Data cleanup",
+    "Museum guide", "Winter campaign", "Solar map", "Ticketing",
+)  # fmt: skip
+EMPLOYERS = (
+    ("Brightwater Consulting", "brightwater-consulting.com"),
+    ("Studio Tessera", "studio-tessera.eu"),
+    ("Fjordline Analytics", "fjordline-analytics.com"),
+    ("Ateljee Kivi", "ateljee-kivi.fi"),
+)
+CLIENTS = (
+    ("Vermeulen Bouw", "vermeulen-bouw.be"), ("Museo del Agua", "museodelagua.es"),
+    ("Nordhafen Logistik", "nordhafen-logistik.de"), ("Clínica Sant Pau", "clinica-santpau.org"),
+    ("Éditions du Quai", "editions-du-quai.fr"), ("Krakowska Foods", "krakowska-foods.pl"),
+)  # fmt: skip
+PRIVATE_DOMAINS = ("postbox.cc", "inbox-mail.net", "fairpost.org")
+MAILING_LISTS = (("Everyone", "everyone"), ("Project leads", "project-leads"), ("Book club", "book-club"))
+PROGRESS_LABELS = ("To answer", "In progress", "Waiting for reply", "Done")
+TOPIC_LABELS = (
+    "Contracts", "Invoices", "Travel", "Recruiting", "Personal", "Meetings", "Support", "Legal", "Marketing",
+    "Suppliers", "Receipts", "Reading list", "Conference 2025", "Office move",
+)  # fmt: skip
+RETIRED_LABELS = ("Conference 2025", "Office move")
+DRAFTS = (  # subject, text
+    ("Lunch next week", "Hi,\n\nare you around next week? There is a new place near the station.\n\n"),
+    ("Minutes of today", "Hello,\n\nhere is what we decided today:\n- the launch stays in autumn\n- two more testers\n"),
+    ("Thank you for the visit", "Dear all,\n\nthank you for taking the time. We learned a lot about your site."),
+    ("Holiday plan", "Hi,\n\nI plan to be away for two weeks in summer. Would that work for you?"),
+    ("Feedback on the concept", "Hello,\n\nI like the concept. My only doubt is the schedule, it leaves no time for tests."),
+    ("Keys for the office", "Hi,\n\ncould you leave the keys at the reception? I come in early."),
+    ("Question about the invoice", "Dear Sir or Madam,\n\nposition 3 of your invoice is unclear to us. What does it stand for?"),
+    ("Reminder: time sheets", "Hi all,\n\nplease fill in your time sheets by Friday noon."),
+    ("", "Hi,\n\njust a quick question: "),
+    ("Invitation to the summer party", "Dear all,\n\nthe party is in the garden behind the office. Bring your families!"),
+    ("Photos", ""),
+    ("Welcome to the team", "Welcome!\n\nYour desk is on the second floor, and lunch is at half past twelve."),
+    ("Reference for a former colleague", "To whom it may concern,\n\nwe worked together for four years."),
+    ("New address", "Hello,\n\nwe have moved. Please send letters to the new address from now on."),
+    ("Workshop dates", "Hi,\n\nthe room is free on both days. Which one do you prefer?"),
+    ("Order of the new chairs", "Hello,\n\nwe would like to order twelve chairs of the model that you showed us."),
+)  # fmt: skip
+REPLY_TEXTS = (
+    "Thanks, I look into it and come back to you.", "Thank you! That works for me.", "Let me check and answer by Friday.",
+    "Could we talk about this on the phone?", "Sorry for the late answer. ",
+)  # fmt: skip
+
+# Examples for parameters
+
+SEARCHES = (
+    "agenda", "contract", "invoice", "figures", "slides", "parcel", "ticket", "dinner", "offer", "interview", "handover",
+    "photos", "export", "payslip", "workshop", "policy", "visit",
+)  # fmt: skip
+SUBJECTS = (
+    "Agenda for Monday", "Question about the contract", "Offer for the spring campaign", "Photos from last week",
+    "Train times", "Feedback on your slides", "Invoice for the workshop", "Lunch on Thursday?", "Handover list",
+    "New phone number", "Minutes of the meeting", "Access to the shared folder", "Visit next month", "Thank you!",
+)  # fmt: skip
+BODIES = (
+    "Hi, here is the list that we talked about. Tell me what is missing.",
+    "Hello, could you send me the latest version by noon? Thanks!",
+    "Dear all, the meeting moves to Wednesday, same time, same room.",
+    "Hi, I have read it twice and have only two small remarks.",
+    "Hello, thank you for your patience. The new date is the 14th.",
+    "Hi, who takes over while you are away? I would like to meet them.",
+    "Dear colleague, please find the details below and call me with any question.",
+    "Hello, we agree to the price and would like to start next week.",
+    "Hi, I am running ten minutes late, please start without me.",
+    "Hello, the train leaves at 8:12. Shall we meet on the platform?",
+    "Hi, could you add one more row for the travel costs?",
+    "Dear team, great work last week. Let us keep that pace.",
+)
+REPLIES = (
+    "Thank you, that helps a lot.", "Yes, that works for me.", "I am afraid I can't make it on that day.",
+    "Please go ahead, I have no objections.", "Could you send me the file once more?", "Let us discuss it tomorrow at ten.",
+    "Agreed. I inform the others.", "I need two more days for this.", "Great news, congratulations!",
+    "Sorry, I overlooked your email. Is it still of use?", "Please ask for a second offer before we decide.",
+    "I have added my remarks to the list.",
+)  # fmt: skip
+NOTES = (
+    "For your information.", "Can you take care of this?", "What do you think?", "As discussed, see below.",
+    "Please keep this for the files.", "This one is for your team, I believe.", "Could you answer them by Friday?",
+    "Just so that you have seen it.", "See the last paragraph.", "Here is the message that I mentioned.",
+    "Would you call them back?",
+)  # fmt: skip
