@@ -1,0 +1,188 @@
+"""What the shop sells: search, read, see what buyers say."""
+
+import unicodedata
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field
+from sqlalchemy import bindparam, func, select
+from typing_extensions import TypedDict
+
+from proverl.envs import Context, Money, Text, cents, money
+from proverl.envs.servers.shopping import rules, words
+from proverl.envs.servers.shopping.app import server
+from proverl.envs.servers.shopping.tables import Product, ProductId, ProductReview, ProductReviewId
+
+Category = Literal["electronics", "kitchen", "home", "garden", "sports", "toys", "books", "personal_care"]
+Availability = Literal["in_stock", "sold_out", "discontinued"]
+Sort = Literal["lowest_price", "highest_price", "newest"]
+Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
+
+_PRODUCT, _REVIEW = Product.__table__.c, ProductReview.__table__.c
+_FITTING = select(_PRODUCT.id, _PRODUCT.name, _PRODUCT.price, _PRODUCT.stock, _PRODUCT.status).where(
+    func.coalesce(bindparam("category"), _PRODUCT.category) == _PRODUCT.category,
+    func.coalesce(bindparam("most"), _PRODUCT.price) >= _PRODUCT.price,
+)
+_SORTED = {
+    None: _FITTING.order_by(_PRODUCT.id),
+    "lowest_price": _FITTING.order_by(_PRODUCT.price, _PRODUCT.id),
+    "highest_price": _FITTING.order_by(_PRODUCT.price.desc(), _PRODUCT.id),
+    "newest": _FITTING.order_by(_PRODUCT.released_on.desc(), _PRODUCT.id),
+}
+_RATING = select(func.avg(_REVIEW.rating), func.count()).where(_REVIEW.product_id == bindparam("product"))
+_REVIEWS = (
+    select(ProductReview.__table__)
+    .where(
+        _REVIEW.product_id == bindparam("product"), func.coalesce(bindparam("rating"), _REVIEW.rating) == _REVIEW.rating
+    )
+    .order_by(_REVIEW.written_on.desc(), _REVIEW.id)
+    .limit(bindparam("most"))
+)
+
+
+class ProductItem(TypedDict):
+    """A product in a list; price in EUR."""
+
+    product_id: ProductId
+    name: str
+    price: float
+    availability: Availability
+
+
+class ProductList(TypedDict):
+    """Products that fit."""
+
+    products: list[ProductItem]
+
+
+class ProductView(TypedDict):
+    """A product in full; price in EUR, `rating` from 1 to 5."""
+
+    product_id: ProductId
+    name: str
+    category: Category
+    price: float
+    availability: Availability
+    in_stock: int
+    max_per_order: int
+    bulky: bool
+    rating: float | None
+    review_count: int
+
+
+class ReviewItem(TypedDict):
+    """A review in a list."""
+
+    review_id: ProductReviewId
+    author: str
+    rating: int
+    text: str
+
+
+class ReviewList(TypedDict):
+    """A product's reviews."""
+
+    reviews: list[ReviewItem]
+
+
+@lru_cache(maxsize=2048)
+def _folded(text: str) -> str:
+    """Lower case without accents, so that `etranger` finds `L'Étranger`."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+
+
+def availability(status: str, stock: int) -> Availability:
+    """Whether a product can be ordered, as customers see it."""
+    if status == "discontinued":
+        return "discontinued"
+    return "in_stock" if stock else "sold_out"
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "search the shop[ for {query}][ among {category} products][, at most {max_price}]",
+        "find products[ matching {query}][ that cost no more than {max_price}][, by {sort}]",
+        "show me[ the first {limit}] products[ in {category}][ for {query}]",
+        "look for products[ called {query}][ up to {max_price}][ and sort them by {sort}]",
+    ],
+)
+def search_products(
+    ctx: Context,
+    query: Annotated[
+        Annotated[Text, Field(max_length=80, examples=list(words.SEARCHES))] | None,
+        "Words that must all be in the product's name; case and accents make no difference",
+    ] = None,
+    category: Annotated[Category | None, "Only this category"] = None,
+    max_price: Annotated[Money | None, "Highest price in EUR"] = None,
+    sort: Annotated[Sort | None, "Order of the products"] = None,
+    limit: Annotated[Limit, "Most products listed"] = 5,
+) -> ProductList:
+    """Search the catalogue, sold-out and discontinued products included."""
+    wanted = _folded(query or "").split()
+    most = None if max_price is None else cents(max_price)
+    found = ctx.db.execute(_SORTED[sort], {"category": category, "most": most}).all()
+    fitting = [row for row in found if all(word in _folded(row.name) for word in wanted)]
+    return {
+        "products": [
+            {
+                "product_id": row.id,
+                "name": row.name,
+                "price": money(row.price),
+                "availability": availability(row.status, row.stock),
+            }
+            for row in fitting[:limit]
+        ]
+    }
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "show me the details of {product_id}",
+        "check the price and availability of {product_id}",
+        "tell me more about {product_id}",
+        "open the product page of {product_id}",
+    ],
+)
+def get_product(ctx: Context, product_id: Annotated[ProductId, "Product to read"]) -> ProductView:
+    """Get a product with price, stock, the most units per order, and its average rating."""
+    row = rules.product(ctx, product_id)
+    rating, count = ctx.db.execute(_RATING, {"product": product_id}).one()
+    return {
+        "product_id": product_id,
+        "name": row["name"],
+        "category": row["category"],
+        "price": money(row["price"]),
+        "availability": availability(row["status"], row["stock"]),
+        "in_stock": row["stock"],
+        "max_per_order": row["per_order"],
+        "bulky": row["bulky"],
+        "rating": round(rating, 1) if count else None,
+        "review_count": count,
+    }
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "show me what buyers say about {product_id}[, only {rating} stars]",
+        "list the[ {rating}-star] reviews of {product_id}[, {limit} at most]",
+        "read me the[ latest {limit}] reviews of {product_id}",
+        "check the reviews that {product_id} got",
+    ],
+)
+def list_product_reviews(
+    ctx: Context,
+    product_id: Annotated[ProductId, "Product reviewed"],
+    rating: Annotated[Literal[1, 2, 3, 4, 5] | None, "Only reviews with this many stars"] = None,
+    limit: Annotated[Limit, "Most reviews listed"] = 5,
+) -> ReviewList:
+    """List the reviews of a product, newest first."""
+    rules.product(ctx, product_id)
+    return {
+        "reviews": [
+            {"review_id": row["id"], "author": row["author"], "rating": row["rating"], "text": row["text"]}
+            for row in ctx.rows(_REVIEWS, product=product_id, rating=rating, most=limit)
+        ]
+    }
