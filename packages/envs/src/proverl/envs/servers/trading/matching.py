@@ -1,0 +1,140 @@
+"""How an order meets the book: best price first, clients' orders before the rest of the market at the same price."""
+
+from typing import NamedTuple
+
+from sqlalchemy import and_, bindparam, delete, func, literal, null, select, union_all, update
+from sqlalchemy.dialects.sqlite import insert
+
+from proverl.envs import Context
+from proverl.envs.servers.trading import rules
+from proverl.envs.servers.trading.tables import Base, BookLevel, Portfolio, Position, Stock, StockOrder
+from proverl.envs.state import Row
+
+_TABLES = Base.metadata.tables
+_LEVEL, _ORDER, _POSITION = BookLevel.__table__.c, StockOrder.__table__.c, Position.__table__.c
+_RESTING = (
+    select(
+        _ORDER.side,
+        _ORDER.limit_price.label("price"),
+        (_ORDER.quantity - _ORDER.filled_quantity).label("quantity"),
+        _ORDER.id.label("order_id"),
+        _ORDER.placed_on,
+    )
+    .where(_ORDER.symbol == bindparam("symbol"), _ORDER.status.in_(rules.LIVE))
+)  # fmt: skip
+_BOOK = union_all(
+    select(
+        _LEVEL.side, _LEVEL.price, _LEVEL.quantity, null().label("order_id"), literal("9999").label("placed_on")
+    ).where(_LEVEL.symbol == bindparam("symbol")),
+    _RESTING,
+).subquery()
+_DEPTH = (
+    select(_BOOK.c.side, _BOOK.c.price, func.sum(_BOOK.c.quantity).label("quantity"))
+    .group_by(_BOOK.c.side, _BOOK.c.price)
+    .order_by(_BOOK.c.side, _BOOK.c.price)
+)
+_AGAINST = (
+    select(_BOOK.c.price, _BOOK.c.quantity, _BOOK.c.order_id)
+    .where(_BOOK.c.side == bindparam("side"))
+    .order_by(_BOOK.c.price, _BOOK.c.placed_on, _BOOK.c.order_id)
+)
+_THIS_LEVEL = and_(
+    _LEVEL.symbol == bindparam("key_symbol"),
+    _LEVEL.side == bindparam("key_side"),
+    _LEVEL.price == bindparam("key_price"),
+)
+_SHRINK = update(_TABLES["book_level"]).where(_THIS_LEVEL).values(quantity=bindparam("left"))
+_DROP = delete(_TABLES["book_level"]).where(_THIS_LEVEL)
+_TRADED = (
+    update(_TABLES["stock"])
+    .where(Stock.__table__.c.symbol == bindparam("key"))
+    .values(last_price=bindparam("price"), volume=Stock.__table__.c.volume + bindparam("shares"))
+)
+_THIS_POSITION = and_(_POSITION.portfolio_id == bindparam("key_portfolio"), _POSITION.symbol == bindparam("key_symbol"))
+_BOUGHT = insert(_TABLES["position"])
+_BUY = _BOUGHT.on_conflict_do_update(
+    index_elements=["portfolio_id", "symbol"],
+    set_={
+        name: _POSITION[name] + _BOUGHT.excluded[name] for name in ("quantity", "bought_quantity", "bought_value")
+    },
+)  # fmt: skip
+_SELL = (
+    update(_TABLES["position"]).where(_THIS_POSITION).values(quantity=_POSITION.quantity - bindparam("shares"))
+)  # fmt: skip
+_EMPTY = delete(_TABLES["position"]).where(_THIS_POSITION)
+
+
+class Fill(NamedTuple):
+    """A trade at one price; `order_id` names the client's order it meets, or None for the rest of the market."""
+
+    price: int
+    quantity: int
+    left: int  # what stays at that place of the book
+    order_id: str | None
+
+
+def depth(ctx: Context, symbol: str) -> tuple[list[Row], list[Row]]:
+    """Bids and asks by price, best first."""
+    rows = ctx.rows(_DEPTH, symbol=symbol)
+    bids = [row for row in rows if row["side"] == "buy"]
+    return bids[::-1], [row for row in rows if row["side"] == "sell"]
+
+
+def fills(ctx: Context, symbol: str, side: str, quantity: int, limit: int | None) -> list[Fill]:
+    """What an order would trade now: as much of `quantity` as the book has within `limit`."""
+    against = ctx.rows(_AGAINST, symbol=symbol, side="sell" if side == "buy" else "buy")
+    if side == "sell":
+        against.sort(key=lambda row: -row["price"])
+    found = []
+    for row in against:
+        if not quantity or (limit is not None and (row["price"] > limit if side == "buy" else row["price"] < limit)):
+            break
+        traded = min(quantity, row["quantity"])
+        found.append(Fill(row["price"], traded, row["quantity"] - traded, row["order_id"]))
+        quantity -= traded
+    return found
+
+
+def settle(ctx: Context, account: Row, symbol: str, side: str, trades: list[Fill]) -> None:
+    """Book the trades of a new order: on its portfolio, on the orders that it meets, on the book and the quote."""
+    shares = sum(trade.quantity for trade in trades)
+    _move(ctx, account, symbol, side, shares, sum(trade.quantity * trade.price for trade in trades), fee=rules.FEE)
+    for trade in trades:
+        if trade.order_id is not None:
+            _fill_resting(ctx, trade)
+            continue
+        place = {"key_symbol": symbol, "key_side": "sell" if side == "buy" else "buy", "key_price": trade.price}
+        if trade.left:
+            ctx.db.execute(_SHRINK, {**place, "left": trade.left})
+        else:
+            ctx.db.execute(_DROP, place)
+    ctx.db.execute(_TRADED, {"key": symbol, "price": trades[-1].price, "shares": shares})
+
+
+def _fill_resting(ctx: Context, trade: Fill) -> None:
+    order = ctx.get(StockOrder, str(trade.order_id))
+    value = trade.quantity * trade.price
+    account = ctx.get(Portfolio, order["portfolio_id"])
+    fee = 0 if order["filled_quantity"] else rules.FEE
+    _move(ctx, account, order["symbol"], order["side"], trade.quantity, value, fee)
+    ctx.update(
+        StockOrder,
+        order["id"],
+        filled_quantity=order["filled_quantity"] + trade.quantity,
+        filled_value=order["filled_value"] + value,
+        status="partially_filled" if trade.left else "filled",
+    )
+
+
+def _move(ctx: Context, account: Row, symbol: str, side: str, shares: int, value: int, fee: int) -> None:
+    """Exchange shares for cash in one portfolio."""
+    flow = value if side == "sell" else -value
+    ctx.update(Portfolio, account["id"], cash=account["cash"] + flow - fee)
+    place = {"key_portfolio": account["id"], "key_symbol": symbol}
+    if side == "buy":
+        bought = {"quantity": shares, "bought_quantity": shares, "bought_value": value}
+        ctx.db.execute(_BUY, {"portfolio_id": account["id"], "symbol": symbol, **bought})
+    elif rules.shares_held(ctx, account["id"], symbol) == shares:
+        ctx.db.execute(_EMPTY, place)
+    else:
+        ctx.db.execute(_SELL, {**place, "shares": shares})
