@@ -116,7 +116,7 @@ def create_automation(
     phrases=[
         "set {automation_id} to {state}",
         "change the state of {automation_id} to {state}",
-        "make {automation_id} {state}",
+        "mark {automation_id} as {state}",
         "see to it that {automation_id} is {state}",
     ],
 )

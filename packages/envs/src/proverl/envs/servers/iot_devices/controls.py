@@ -33,7 +33,7 @@ class LightState(TypedDict):
         "turn {power} {light_id}[ at {brightness} percent]",
         "switch {light_id} {power}[ with a brightness of {brightness} percent]",
         "set {light_id} to {power}[, brightness {brightness} percent]",
-        "have {light_id} {power}[, dimmed to {brightness} percent]",
+        "see to it that {light_id} is {power}[, at {brightness} percent]",
     ],
 )
 def set_light(
@@ -68,8 +68,8 @@ class PlugState(TypedDict):
     phrases=[
         "switch {power} {plug_id}",
         "turn {plug_id} {power}",
-        "put {plug_id} in the {power} position",
-        "make {plug_id} go {power}",
+        "see to it that {plug_id} is {power}",
+        "flip {plug_id} {power}",
     ],
 )
 def switch_plug(
@@ -213,10 +213,10 @@ class CameraState(TypedDict):
 
 @server.tool(
     phrases=[
-        "turn {privacy} privacy mode on {camera_id}",
+        "turn {privacy} privacy mode for {camera_id}",
         "set the privacy mode of {camera_id} to {privacy}",
-        "switch privacy {privacy} for {camera_id}",
-        "put the privacy mode of {camera_id} {privacy}",
+        "switch the privacy of {camera_id} {privacy}",
+        "flip {camera_id} to privacy {privacy}",
     ],
 )
 def set_camera_privacy(

@@ -79,9 +79,8 @@ def _devices(draft: Draft, area: Row) -> list[Row]:
 
 def _device_values(rng: Random, kind: str, name: str) -> Row:
     """A device of a type, or of a trait that only one type has."""
-    fitting = [model for model, facts in words.PRODUCTS.items() if kind == facts[2]]
-    fitting = fitting or [model for model, facts in words.PRODUCTS.items() if kind == facts[1]]
-    if name in ("Path lights", "Cellar light", "Workbench light"):
+    fitting = words.KINDS.get(kind) or [product for product, facts in words.PRODUCTS.items() if kind in facts[1:3]]
+    if name in words.SWITCHED_LIGHTS:
         fitting = ["Shelly Plus 1"]
     product = rng.choice(fitting)
     _, type_, trait, on_battery, releases = words.PRODUCTS[product]
@@ -90,7 +89,7 @@ def _device_values(rng: Random, kind: str, name: str) -> Row:
         "product": product,
         "status": "online",
         "battery": rng.randint(32, 100) if on_battery else None,
-        "firmware": rng.choice((*releases, releases[-1])),
+        "firmware": rng.choice(releases),
         "child_lock": name in words.ALWAYS_ON,
         **_reported(rng, type_, trait, name),
     }
@@ -176,19 +175,22 @@ def _fill_code_memory(draft: Draft) -> None:
 def _scenes(draft: Draft, home: Row, devices: list[Row]) -> list[Row]:
     rng = draft.rng
     scenes = []
-    for name, power, brightness, opening, target in rng.sample(words.SCENES, rng.choice((4, 5, 5, 6))):
+    for name, power, brightness, opening, target in (
+        words.SCENES[0],
+        *rng.sample(words.SCENES[1:], rng.choice((3, 4, 4, 5))),
+    ):
         used = None if rng.random() < 0.2 else draft.day(-rng.randint(1, 60))
         scene = draft.add(Scene, home_id=home["id"], name=name, last_run_on=used)
-        parts = [device for device in devices if rng.random() < 0.6] or devices
-        for device in parts:
-            dimmable = words.PRODUCTS[device["product"]][2] == "dimmable"
-            action = {
-                "light": (power, brightness if dimmable and power == "on" else None),
-                "blind": ("still", opening),
-                "thermostat": ("heat", target),
-            }.get(device["type"])
-            if action is not None and (device["type"] == "light" or action[1] is not None):
-                draft.add(SceneAction, scene_id=scene["id"], device_id=device["id"], state=action[0], level=action[1])
+        lights = [device for device in devices if device["type"] == "light"]
+        for device in rng.sample(lights, rng.randint(2, len(lights))):
+            dimmed = power == "on" and words.PRODUCTS[device["product"]][2] == "dimmable"
+            values = {"state": power, "level": brightness if dimmed else None}
+            draft.add(SceneAction, scene_id=scene["id"], device_id=device["id"], **values)
+        for type_, state, level in (("blind", "still", opening), ("thermostat", "heat", target)):
+            for device in devices:
+                if device["type"] == type_ and level is not None and rng.random() < 0.6:
+                    values = {"state": state, "level": level}
+                    draft.add(SceneAction, scene_id=scene["id"], device_id=device["id"], **values)
         scenes.append(scene)
     return scenes
 
@@ -196,11 +198,12 @@ def _scenes(draft: Draft, home: Row, devices: list[Row]) -> list[Row]:
 def _automations(draft: Draft, devices: list[Row], scenes: list[Row]) -> None:
     rng = draft.rng
     tripping = [device for device in devices if device["state"] in ("clear", "motion", "closed", "open", "dry")]
-    pairs = [(sensor, scene) for sensor in tripping for scene in scenes]
-    for sensor, scene in rng.sample(pairs, rng.choice((3, 4, 5))):
+    lit = [scene for scene in scenes if scene["name"] in words.LIT_SCENES]
+    pairs = [(sensor, scene) for sensor in tripping for scene in lit]
+    for sensor, scene in rng.sample(pairs, min(len(pairs), rng.choice((3, 4, 5)))):
         draft.add(
             Automation,
-            name=f"{scene['name']} on {sensor['name'].lower()}",
+            name=f"{sensor['name']}: {scene['name']}",
             sensor_id=sensor["id"],
             scene_id=scene["id"],
             active=rng.choice(("always", "always", "daytime", "night")),

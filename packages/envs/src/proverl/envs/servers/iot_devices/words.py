@@ -25,6 +25,7 @@ PRODUCTS = {
     "Weather Station Module": ("Netatmo", "sensor", "temperature", True, ("51", "53")),
     "H&T Gen3": ("Shelly", "sensor", "humidity", True, ("1.4.4", "1.6.2")),
     "Arlo Pro 5S": ("Arlo", "camera", "outdoor", True, ("1.080.21", "1.080.25")),
+    "Video Doorbell Wired": ("Ring", "camera", "doorbell", False, ("3.49.4", "3.53.1")),
     "E1 Pro": ("Reolink", "camera", "indoor", False, ("3.0.0", "3.1.0")),
 }
 
@@ -32,17 +33,17 @@ PRODUCTS = {
 LIVING = {
     "Hallway": (
         ("lock", "Front door", 100), ("light", "Ceiling light", 100), ("motion", "Hallway motion", 90),
-        ("contact", "Front door contact", 70),
+        ("contact", "Front door contact", 70), ("doorbell", "Doorbell camera", 60),
     ),
     "Living room": (
-        ("light", "Ceiling light", 100), ("light", "Reading lamp", 80), ("light", "Shelf strip", 40),
+        ("light", "Ceiling light", 100), ("light", "Reading lamp", 80), ("strip", "Shelf strip", 40),
         ("shutter", "Terrace shutter", 80), ("contact", "Terrace door", 90), ("thermostat", "Radiator", 100),
-        ("plug", "TV corner", 70), ("camera", "Living room camera", 40),
+        ("plug", "TV corner", 70), ("indoor", "Living room camera", 40),
     ),
     "Kitchen": (
         ("light", "Worktop lights", 100), ("light", "Dining table lamp", 60), ("plug", "Coffee machine", 80),
         ("plug", "Fridge", 60), ("smoke", "Kitchen smoke alarm", 90), ("leak", "Leak sensor under the sink", 90),
-        ("contact", "Kitchen window", 80),
+        ("contact", "Kitchen window", 80), ("lock", "Back door", 40),
     ),
     "Bedroom": (
         ("light", "Ceiling light", 90), ("light", "Bedside lamp", 90), ("blind", "Bedroom blind", 90),
@@ -64,10 +65,10 @@ MORE = {
     ),
     "Garage": (
         ("lock", "Garage side door", 100), ("light", "Workbench light", 90), ("plug", "Freezer", 70),
-        ("motion", "Garage motion", 70), ("camera", "Driveway camera", 80),
+        ("motion", "Garage motion", 70), ("outdoor", "Driveway camera", 80),
     ),
     "Garden": (
-        ("light", "Path lights", 100), ("plug", "Fountain pump", 60), ("camera", "Garden camera", 90),
+        ("light", "Path lights", 100), ("plug", "Fountain pump", 60), ("outdoor", "Garden camera", 90),
         ("motion", "Garden motion", 70),
     ),
     "Cellar": (
@@ -76,9 +77,13 @@ MORE = {
     ),
     "Attic": (),
 }  # fmt: skip
+KINDS = {  # products for what stands in an area, where type or trait don't decide
+    "light": ("Hue White A60", "TRÅDFRI E27 806 lm", "Shelly Plus 1"), "strip": ("Hue Lightstrip Plus",),
+}  # fmt: skip
+SWITCHED_LIGHTS = ("Path lights", "Cellar light", "Workbench light")
 ALWAYS_ON = ("Fridge", "Freezer")  # plugs with the child lock on: what hangs on them must never be switched off
 HOMES = (
-    "Home", "Parents' house", "Lake cabin", "Guest flat", "Town house", "Granny's flat", "Ski chalet", "Beach house",
+    "Home", "Parents' house", "Weekend house", "Guest flat", "Town house", "Granny's flat", "Old mill", "Loft",
     "Garden studio", "Holiday flat",
 )  # fmt: skip
 HOLDERS = (
@@ -95,6 +100,7 @@ SCENES = (  # name, what it does to lights, brightness, to blinds (percent open)
     ("Reading", "on", 60, 30, None), ("Welcome back", "on", 80, None, 210), ("Bright light", "on", 100, None, None),
     ("Siesta", "off", 0, 10, None),
 )  # fmt: skip
+LIT_SCENES = tuple(name for name, power, brightness, *_ in SCENES if power == "on" and brightness >= 45)
 SCENE_NAMES = (
     "Game night", "Yoga", "Homework time", "Sunday breakfast", "Focus", "Romantic dinner", "Bath time",
     "Guests arriving", "Afternoon nap", "Fika", "Party", "Working late", "Storytime", "Christmas lights",
