@@ -215,7 +215,7 @@ def _benefit(row: Row) -> str:
         "amount": f"{money(row['value']):.2f} off",
         "free_shipping": "free standard shipping",
     }[row["kind"]]
-    what += f" {row['category'].replace('_', ' ')}" if row["category"] else ""
+    what += f" {row['category'].replace('_', ' ')} products" if row["category"] else ""
     return what + (f" from {money(row['minimum']):.2f}" if row["minimum"] else "")
 
 
@@ -264,6 +264,8 @@ def apply_coupon(ctx: Context, coupon_code: Annotated[CouponCode, "The coupon's 
     if not lines:
         raise Rejected(f"the cart is empty; put products in it before coupon {code} is applied")
     rules.coupon_fits(coupon, lines)
+    if coupon["kind"] == "free_shipping" and not shipping(None, lines, "standard", 0):
+        raise Rejected(f"standard shipping of this cart is free already; keep coupon {code} for a smaller order")
     ctx.update(Shopper, shopper["id"], coupon_code=code)
     discount = prices.discount_of(coupon, lines)
     total = subtotal(lines) - discount + shipping(coupon, lines, "standard", discount)

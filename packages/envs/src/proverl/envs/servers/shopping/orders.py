@@ -163,9 +163,7 @@ def place_order(
     total = subtotal(lines) - discount + cost
     rules.payable(ctx, method, security_code, total)
     expected = prices.workday(ctx.now.date(), prices.SHIPPING[shipping_method][1])
-    helps = coupon is not None and (
-        discount > 0 or (shipping_method == "standard" and prices.ships_free(coupon, lines))
-    )
+    helps = discount > 0 or cost < shipping(None, lines, shipping_method, discount)
     order = ctx.insert(
         Order,
         status="processing",

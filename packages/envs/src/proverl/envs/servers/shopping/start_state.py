@@ -28,9 +28,9 @@ from proverl.envs.servers.shopping.tables import (
 from proverl.envs.state import Row
 
 _RECENT = (  # status and days since the order was placed
-    ("processing", 0), ("processing", 1), ("processing", 0), ("processing", 1), ("packed", 1), ("packed", 2),
-    ("packed", 1), ("shipped", 2), ("shipped", 3), ("shipped", 2), ("shipped", 4), ("cancelled", 3), ("cancelled", 9),
-    ("cancelled", 40), ("cancelled", 120),
+    ("processing", 0), ("processing", 1), ("processing", 1), ("packed", 1), ("packed", 2), ("packed", 2),
+    ("shipped", 2), ("shipped", 3), ("shipped", 4), ("cancelled", 3), ("cancelled", 9), ("cancelled", 40),
+    ("cancelled", 120),
 )  # fmt: skip
 _RETURN_REASONS = ("damaged", "defective", "wrong_item", "not_as_described", "changed_mind")
 CANCEL_REASONS = ("ordered_by_mistake", "no_longer_needed", "found_cheaper", "delivery_too_slow")
@@ -67,7 +67,7 @@ def _products(draft: Draft) -> list[Row]:
         products.append(
             draft.add(
                 Product,
-                name=f"{brand} {name}",
+                name=f"{brand} {name}".strip(),
                 category=category,
                 price=max(price + 100 * rng.randint(-price // 1_500, price // 1_500), 495),
                 stock=stock,
@@ -97,7 +97,7 @@ def _coupons(draft: Draft) -> None:
             kind=kind,
             value=value * 100 if kind == "amount" else value,
             category=category,
-            minimum=rng.choice((2_500, 5_000, 7_500, 10_000)) if kind == "amount" else rng.choice((0, 2_500, 4_000)),
+            minimum=value * rng.choice((300, 400, 500)) if kind == "amount" else rng.choice((0, 2_500, 4_000)),
             starts_on=draft.day(begins),
             ends_on=draft.day(begins + lasts),
         )
@@ -105,11 +105,12 @@ def _coupons(draft: Draft) -> None:
 
 def _addresses(draft: Draft) -> None:
     rng = draft.rng
-    streets, points = rng.sample(words.STREETS, 4), rng.sample(words.PICKUP_POINTS, 2)
+    doors = [(street, rng.choice(words.TOWNS)) for street in rng.sample(words.STREETS, 4)]
+    points = rng.sample(words.PICKUP_POINTS, 2)
     labels = ["Home", *rng.sample(words.ADDRESS_LABELS[1:], 3), "Pick-up point", "Pick-up point near work"]
-    for label, street in zip(labels, [*streets, *points], strict=True):
-        kind = "pickup_point" if street in points else "door"
-        draft.add(Address, label=label, kind=kind, street=street, town=rng.choice(words.TOWNS))
+    for number, (label, (street, town)) in enumerate(zip(labels, [*doors, *points], strict=True)):
+        kind = "door" if number < len(doors) else "pickup_point"
+        draft.add(Address, label=label, kind=kind, street=street, town=town)
 
 
 def _payment_methods(draft: Draft) -> None:
