@@ -222,7 +222,7 @@ class SeatState(TypedDict):
         "set the heating of the {seat} in {vehicle_id} to {level}",
         "switch the seat heating of {vehicle_id}'s {seat} to {level}",
         "put the {seat} heating of {vehicle_id} at {level}",
-        "turn the {level} heating setting on for the {seat} of {vehicle_id}",
+        "change {vehicle_id}'s {seat} heating to {level}",
     ],
 )
 def set_seat_heating(

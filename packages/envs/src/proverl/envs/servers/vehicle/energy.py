@@ -109,7 +109,7 @@ class FilledTank(TypedDict):
         "refuel {vehicle_id}[ with {litres} litres]",
         "fill up {vehicle_id}[, {litres} litres only]",
         "put[ {litres} litres of] fuel into {vehicle_id}",
-        "tank[ {litres} litres] for {vehicle_id}",
+        "get[ {litres} litres of] fuel for {vehicle_id}",
     ],
 )
 def refuel_vehicle(

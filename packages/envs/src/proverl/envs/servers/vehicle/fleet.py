@@ -304,7 +304,7 @@ class ValetState(TypedDict):
         "turn valet mode {state} in {vehicle_id} with valet PIN {pin}",
         "switch the valet mode of {vehicle_id} {state}; the valet PIN is {pin}",
         "use valet PIN {pin} to set valet mode to {state} in {vehicle_id}",
-        "put valet mode {state} for {vehicle_id}, valet PIN {pin}",
+        "make sure valet mode is {state} in {vehicle_id}, valet PIN {pin}",
     ],
 )
 def set_valet_mode(

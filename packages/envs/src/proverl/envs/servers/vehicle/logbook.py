@@ -10,6 +10,11 @@ from proverl.envs.state import Row
 _PURPOSES = {"home": ("commute", "private"), "hotel": ("business", "private")}
 
 
+def suits(vehicle: Row, place: Row) -> bool:
+    """Whether a vehicle has business there: nobody drives a battery to the petrol pump."""
+    return place["kind"] != ("fuel_station" if vehicle["energy"] == "electric" else "charging_station")
+
+
 class Logbook:
     """Enters drives so that nobody drives two vehicles on one day."""
 
@@ -32,7 +37,7 @@ class Logbook:
         stops = [end]
         while len(stops) <= drives:
             place = self._draft.rng.choice(self._places)
-            if place is not stops[-1] and road_km(place, stops[-1]) <= reach:
+            if place is not stops[-1] and suits(vehicle, place) and road_km(place, stops[-1]) <= reach:
                 stops.append(place)
         return stops[::-1]
 

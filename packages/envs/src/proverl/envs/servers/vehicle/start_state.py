@@ -12,7 +12,7 @@ from typing import Any
 from proverl.envs import Draft
 from proverl.envs.names import LAST_NAMES, STREETS, full_names
 from proverl.envs.servers.vehicle import words
-from proverl.envs.servers.vehicle.logbook import Logbook
+from proverl.envs.servers.vehicle.logbook import Logbook, suits
 from proverl.envs.servers.vehicle.rules import road_km
 from proverl.envs.servers.vehicle.tables import Destination, Driver, Opening, Seat, Tire, Vehicle
 from proverl.envs.state import Row
@@ -97,13 +97,13 @@ def _places(draft: Draft) -> list[Row]:
             draft,
             f"{name} {next(streets)}",
             "charging_station",
-            rng.randint(4, 70),
+            rng.randint(3, 45),
             bays=bays,
             busy=busy,
             price=rng.randint(45, 79) * 10,
         )
     for name in (*words.FUEL, words.FUEL[0]):
-        _place(draft, f"{name} {next(streets)}", "fuel_station", rng.randint(2, 60), price=rng.randint(1_560, 1_899))
+        _place(draft, f"{name} {next(streets)}", "fuel_station", rng.randint(2, 30), price=rng.randint(1_560, 1_899))
     for name in words.GARAGES:
         _place(draft, name, "service_center", rng.randint(3, 22))
     return draft.rows[Destination]
@@ -226,8 +226,8 @@ def _get_ready(draft: Draft, vehicle: Row, idle: list[Row]) -> tuple[Row, Row]:
     """Somebody has switched on and set a route. Returns where from and where to."""
     start = next(row for row in draft.rows[Destination] if row["id"] == vehicle["place_id"])
     reach = vehicle["level"] // vehicle["consumption"]
-    near = [row for row in draft.rows[Destination] if row is not start and road_km(start, row) <= reach]
-    target = draft.rng.choice(near)
+    fitting = [row for row in draft.rows[Destination] if row is not start and suits(vehicle, row)]
+    target = draft.rng.choice([row for row in fitting if road_km(start, row) <= reach])
     vehicle.update(ignition="on", locked=False, driver_id=idle.pop()["id"], route_to=target["id"], climate="auto")
     return start, target
 
