@@ -41,12 +41,12 @@ def write(draft: Draft, circle: Circle, now: datetime) -> None:
 
 def _thread(draft: Draft, circle: Circle, story: Story, sender: Row, now: datetime) -> list[Row]:
     rng = draft.rng
-    slots = _slots(rng, circle.me, sender)
+    slots = _slots(rng, circle.me, sender, now)
     subject = story.subject.format(**slots)
     thread = draft.add(EmailThread, subject=subject)
     copied = _copied(rng, circle, sender)
     emails: list[Row] = []
-    for at, turn in zip(_times(rng, sender, len(story.turns), now), story.turns, strict=True):
+    for at, turn in zip(_times(rng, circle, sender, len(story.turns), now), story.turns, strict=True):
         mine = turn.startswith(">")
         body = turn.removeprefix(">").format(**slots)
         emails.append(
@@ -72,13 +72,15 @@ def _thread(draft: Draft, circle: Circle, story: Story, sender: Row, now: dateti
     return emails
 
 
-def _slots(rng: Random, me: str, sender: Row) -> dict[str, str | int]:
+def _slots(rng: Random, me: str, sender: Row, now: datetime) -> dict[str, str | int]:
     return {
         "me": me,
         "them": sender["name"].split()[0],
         "project": rng.choice(words.PROJECTS),
         "city": rng.choice(names.CITIES),
         "day": rng.choice(_DAYS),
+        "week": (now + timedelta(weeks=rng.randint(1, 9))).isocalendar().week,
+        "code": rng.randint(20_410, 98_760),
         "number": rng.randint(12, 48),
         "amount": rng.randint(80, 960),
     }
@@ -92,22 +94,26 @@ def _copied(rng: Random, circle: Circle, sender: Row) -> list[Row]:
     return rng.sample(others, rng.choice((0, 0, 0, 1, 1, 2)))
 
 
-def _times(rng: Random, sender: Row, count: int, now: datetime) -> list[datetime]:
+def _times(rng: Random, circle: Circle, sender: Row, count: int, now: datetime) -> list[datetime]:
     """When the emails of a thread were sent: within ten weeks, in order, before now and before an address bounced."""
     last = datetime.fromisoformat(sender["bounced_on"]) if sender["bounced_on"] else now
     gaps = [timedelta(minutes=rng.randint(25, 1_700)) for _ in range(count - 1)]
     end = last - timedelta(minutes=20 + int(_HISTORY * 1_440 * rng.random() ** 2.2))
-    times = [_working_time(rng, end)]
+    at_work = sender in circle.colleagues + circle.clients + circle.lists
+    times = [_waking_time(rng, end, at_work)]
     for gap in gaps:
-        times.append(_working_time(rng, times[-1] - gap))
+        times.append(_waking_time(rng, times[-1] - gap, at_work))
     return times[::-1]
 
 
-def _working_time(rng: Random, moment: datetime) -> datetime:
-    """The moment itself by day, and the evening before by night."""
-    if 7 <= moment.hour < 21:
-        return moment
-    return moment.replace(hour=20, minute=rng.randrange(60)) - timedelta(days=1 if moment.hour < 7 else 0)
+def _waking_time(rng: Random, moment: datetime, at_work: bool) -> datetime:
+    """The moment itself, or the last day when people were up; at work that is no weekend."""
+    days = 1 if moment.hour < 7 else 0
+    if at_work:
+        days += max(0, (moment - timedelta(days=days)).weekday() - 4)
+    if days or moment.hour >= 21:
+        return moment.replace(hour=rng.randint(8, 19), minute=rng.randrange(60)) - timedelta(days=days)
+    return moment
 
 
 def _carry(draft: Draft, email: Row, filename: str) -> None:

@@ -178,7 +178,11 @@ def draft_email_reply(
         others = [other["contact_id"] for other in sent_to if other["contact_id"] != row["sender_id"]]
         to = [(row["sender_id"], "to"), *((other, "cc") for other in others if audience == "whole_group")]
     else:
-        to = [(other["contact_id"], other["role"]) for other in sent_to if "to" in (other["role"], audience[:2])]
+        to = [
+            (other["contact_id"], other["role"])
+            for other in sent_to
+            if audience == "whole_group" or other["role"] == "to"
+        ]
     return _write(ctx, "reply", answer_to(row), body, email_id, to)
 
 
@@ -261,7 +265,7 @@ class AttachedFile(TypedDict):
         "attach {attachment_id} to {draft_id}",
         "add {attachment_id} to the files of {draft_id}",
         "put a copy of {attachment_id} into {draft_id}",
-        "send {attachment_id} along with {draft_id}",
+        "include {attachment_id} in {draft_id}",
     ],
 )
 def attach_to_draft(

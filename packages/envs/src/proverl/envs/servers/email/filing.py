@@ -17,7 +17,7 @@ Mark = Literal["read", "unread", "starred", "unstarred"]
 _MOST_TOPICS = 3
 _LABEL, _LABELLING = EmailLabel.__table__.c, Labelling.__table__.c
 _LABELS = (
-    select(_LABEL.id, _LABEL.name, _LABEL.kind, func.count(_LABELLING.id).label("emails"))
+    select(_LABEL.id, _LABEL.name, _LABEL.kind, _LABEL.retired, func.count(_LABELLING.id).label("emails"))
     .outerjoin_from(
         EmailLabel.__table__, Labelling.__table__, (_LABELLING.label_id == _LABEL.id) & ~_LABELLING.replaced
     )
@@ -46,6 +46,7 @@ class LabelItem(TypedDict):
     email_label_id: EmailLabelId
     name: str
     kind: LabelKind
+    status: Literal["in_use", "retired"]
     emails: int
 
 
@@ -72,7 +73,13 @@ def list_email_labels(
     """List labels: topics, and stages of progress of which an email has one at a time."""
     return {
         "email_labels": [
-            {"email_label_id": row["id"], "name": row["name"], "kind": row["kind"], "emails": row["emails"]}
+            {
+                "email_label_id": row["id"],
+                "name": row["name"],
+                "kind": row["kind"],
+                "status": "retired" if row["retired"] else "in_use",
+                "emails": row["emails"],
+            }
             for row in ctx.rows(_LABELS, kind=kind or "", limit=limit)
         ]
     }
@@ -111,7 +118,9 @@ def apply_email_label(
     same_kind = [row for row in current if row["kind"] == label["kind"]]
     result: LabelledEmail = {"email_id": email_id, "email_label_id": email_label_id, "name": label["name"]}
     if label["kind"] == "topic" and len(same_kind) >= _MOST_TOPICS:
-        raise Rejected(f"email {email_id} carries {len(same_kind)} topics, which is the most; it takes a progress only")
+        raise Rejected(
+            f"email {email_id} carries {_MOST_TOPICS} topics, which is the most; it can still take a progress"
+        )
     for row in same_kind if label["kind"] == "progress" else ():
         ctx.update(Labelling, row["id"], replaced=True)
         result["replaced_label_id"] = row["label_id"]

@@ -54,9 +54,9 @@ def invite(draft: Draft) -> Circle:
     return Circle(me.split()[0], colleagues, clients, [*friends, namesake], lists, services, strangers, spammers)
 
 
-def services(draft: Draft) -> set[str]:
-    """Ids of the contacts that take no emails or can't be reached any more."""
-    return {row["id"] for row in draft.rows[EmailContact] if row["kind"] == "service" or row["bounced_on"]}
+def unanswerable(draft: Draft) -> set[str]:
+    """Ids of the contacts whose emails nobody answers: they take none, speak to all, or can't be reached any more."""
+    return {row["id"] for row in draft.rows[EmailContact] if row["kind"] != "person" or row["bounced_on"]}
 
 
 def _contact(draft: Draft, name: str, address: str, kind: str, saved: bool = True) -> Row:

@@ -104,7 +104,7 @@ class EmailList(TypedDict):
     phrases=[
         "search the[ {only}] emails[ in the {folder} folder][ for {query}][, {limit} at most]",
         "list my[ {only}] emails[ from or to {email_contact_id}][ in the {folder} folder]",
-        "find the emails[ that mention {query}][ and carry {email_label_id}]",
+        "find the emails[ that mention {query}][ labelled {email_label_id}]",
         "show me the latest[ {limit}] emails[ with {email_contact_id}][ about {query}]",
         "pull up my[ {only}] emails[ labelled {email_label_id}]",
     ],

@@ -36,7 +36,8 @@ _SIZE_OF_DRAFT = (
     .where(DraftAttachment.__table__.c.draft_id == bindparam("draft"))
 )
 _RECIPIENTS = (
-    select(DraftRecipient.contact_id, DraftRecipient.role)
+    select(DraftRecipient.contact_id, DraftRecipient.role, EmailContact.name)
+    .join(EmailContact.__table__, EmailContact.id == DraftRecipient.contact_id)
     .where(DraftRecipient.draft_id == bindparam("draft"))
     .order_by(DraftRecipient.contact_id)
 )
@@ -83,7 +84,7 @@ def open_draft(ctx: Context, draft_id: str) -> Row:
 
 
 def recipients(ctx: Context, draft_id: str) -> list[Row]:
-    """Whom a draft goes to, by contact."""
+    """Whom a draft goes to, with names."""
     return ctx.rows(_RECIPIENTS, draft=draft_id)
 
 

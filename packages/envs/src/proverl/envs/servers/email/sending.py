@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, insert, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDateTime, Rejected
@@ -13,7 +13,6 @@ from proverl.envs.servers.email.tables import (
     DraftRecipient,
     Email,
     EmailAttachment,
-    EmailContact,
     EmailDraft,
     EmailDraftId,
     EmailId,
@@ -23,16 +22,15 @@ from proverl.envs.servers.email.tables import (
 )
 from proverl.envs.state import Row
 
-_PEOPLE = (
-    select(EmailContact.name)
-    .join(DraftRecipient.__table__, DraftRecipient.contact_id == EmailContact.id)
-    .where(DraftRecipient.draft_id == bindparam("draft"))
-    .order_by(EmailContact.name, EmailContact.id)
+_SEND_TO = insert(EmailRecipient).from_select(
+    ["email_id", "contact_id", "role"],
+    select(bindparam("email"), DraftRecipient.contact_id, DraftRecipient.role).where(
+        DraftRecipient.draft_id == bindparam("draft")
+    ),
 )
-_FILES = (
-    select(DraftAttachment.attachment_id)
-    .where(DraftAttachment.draft_id == bindparam("draft"))
-    .order_by(DraftAttachment.attachment_id)
+_SEND_FILES = insert(EmailAttachment).from_select(
+    ["email_id", "attachment_id"],
+    select(bindparam("email"), DraftAttachment.attachment_id).where(DraftAttachment.draft_id == bindparam("draft")),
 )
 
 
@@ -56,9 +54,8 @@ class SentEmail(TypedDict):
 def send_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Open draft with a To recipient"]) -> SentEmail:
     """Send a draft now. It becomes an email in the sent folder and can't be called back."""
     row = rules.open_draft(ctx, draft_id)
-    recipients = rules.ready(ctx, row)
+    people = " ".join(recipient["name"] for recipient in rules.ready(ctx, row))
     thread_id = _thread(ctx, row)
-    people = " ".join(person["name"] for person in ctx.rows(_PEOPLE, draft=draft_id))
     email = ctx.insert(
         Email,
         thread_id=thread_id,
@@ -72,10 +69,8 @@ def send_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Open draft with 
         do_not_forward=False,
         sent_at=ctx.timestamp,
     )
-    for recipient in recipients:
-        ctx.insert(EmailRecipient, email_id=email["id"], **recipient)
-    for file in ctx.rows(_FILES, draft=draft_id):
-        ctx.insert(EmailAttachment, email_id=email["id"], **file)
+    for copied in (_SEND_TO, _SEND_FILES):
+        ctx.db.execute(copied, {"email": email["id"], "draft": draft_id})
     ctx.update(EmailDraft, draft_id, status="sent", email_id=email["id"])
     return {
         "email_id": email["id"],

@@ -4,6 +4,7 @@ Awkward on purpose: contacts of one name, addresses that bounce, drafts without 
 recipients, infected and confidential files, retired labels, spam.
 """
 
+from collections import Counter
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from proverl.envs.servers.email.tables import (
     DraftRecipient,
     Email,
     EmailAttachment,
+    EmailContact,
     EmailDraft,
     EmailLabel,
     Labelling,
@@ -46,19 +48,30 @@ def _label(draft: Draft) -> None:
         draft.add(EmailLabel, name=name, kind="topic", retired=name in words.RETIRED_LABELS)
         for name in words.TOPIC_LABELS
     ]
-    kept = [row for row in draft.rows[Email] if row["folder"] not in ("spam", "trash")]
-    for email in rng.sample(kept, len(kept) // 3):
-        chosen = rng.sample(topics[:-1], rng.choice((0, 1, 1, 2)))  # the last one is still unused
-        steps = rng.sample(progress, rng.choice((0, 1, 1, 2)))
-        day = datetime.fromisoformat(email["sent_at"])
-        for position, label in enumerate([*chosen, *steps]):
-            draft.add(
-                Labelling,
-                email_id=email["id"],
-                label_id=label["id"],
-                replaced=label["kind"] == "progress" and label is not steps[-1],
-                applied_at=(day + timedelta(minutes=1 + position)).isoformat(timespec="minutes"),
-            )
+    by_name = {row["name"]: row for row in topics}
+    persons = {row["id"] for row in draft.rows[EmailContact] if row["kind"] == "person"}
+    recent = draft.day(-30)
+    for email in draft.rows[Email]:
+        if email["folder"] in ("spam", "trash") or rng.random() < 0.4:
+            continue
+        subject = email["subject"].casefold()
+        fitting = [by_name[name] for word, name in words.TOPICS if word in subject and rng.random() < 0.7]
+        in_use = [label for label in fitting if not label["retired"] or email["sent_at"] < recent]
+        stages = rng.choice((0, 0, 1, 2)) if email["sender_id"] in persons else 0
+        _apply(draft, email, in_use + rng.sample(progress, stages))
+
+
+def _apply(draft: Draft, email: Row, labels: list[Row]) -> None:
+    """Put labels on an email, one a minute; of its stages of progress only the last one still counts."""
+    arrived = datetime.fromisoformat(email["sent_at"])
+    for position, label in enumerate(labels):
+        draft.add(
+            Labelling,
+            email_id=email["id"],
+            label_id=label["id"],
+            replaced=label["kind"] == "progress" and label is not labels[-1],
+            applied_at=(arrived + timedelta(minutes=1 + position)).isoformat(timespec="minutes"),
+        )
 
 
 def _add(draft: Draft, now: datetime, kind: str, subject: str, body: str, source: Row | None = None) -> Row:
@@ -81,11 +94,11 @@ def _add(draft: Draft, now: datetime, kind: str, subject: str, body: str, source
 def _answers(draft: Draft, now: datetime) -> None:
     """Replies that the user began to the newest email of a thread."""
     last = {row["thread_id"]: row for row in sorted(draft.rows[Email], key=lambda row: row["sent_at"])}
-    services = people.services(draft)
+    silent = people.unanswerable(draft)
     open_ones = [
         row
         for row in last.values()
-        if row["folder"] == "inbox" and row["sender_id"] is not None and row["sender_id"] not in services
+        if row["folder"] == "inbox" and row["sender_id"] is not None and row["sender_id"] not in silent
     ]
     for email in draft.rng.sample(sorted(open_ones, key=lambda row: row["id"]), min(6, len(open_ones))):
         reply = _add(draft, now, "reply", correspondence.answer_to(email), draft.rng.choice(words.REPLY_TEXTS), email)
@@ -95,10 +108,17 @@ def _answers(draft: Draft, now: datetime) -> None:
 def _new_drafts(draft: Draft, circle: people.Circle, now: datetime) -> None:
     rng = draft.rng
     free = _free_files(draft)
-    for position, (subject, body) in enumerate(words.DRAFTS):
+    audiences = {
+        "colleagues": circle.colleagues,
+        "clients": circle.clients,
+        "friends": circle.friends,
+        "everyone": circle.reachable,
+    }
+    for position, (audience, subject, body) in enumerate(words.DRAFTS):
         row = _add(draft, now, "new", subject, body)
-        count = MOST_RECIPIENTS if position == 9 else 0 if position in (8, 10) else rng.choice((1, 1, 1, 2, 3))
-        for place, contact in enumerate(rng.sample(circle.reachable, count)):
+        reachable = [contact for contact in audiences.get(audience, ()) if contact["bounced_on"] is None]
+        count = {"everyone": MOST_RECIPIENTS, "nobody": 0}.get(audience, rng.choice((1, 1, 1, 2, 3)))
+        for place, contact in enumerate(rng.sample(reachable, count)):
             role = "to" if place == 0 else rng.choice(_ROLES)
             draft.add(DraftRecipient, draft_id=row["id"], contact_id=contact["id"], role=role)
         if position % 4 == 1:
@@ -117,8 +137,8 @@ def _free_files(draft: Draft) -> list[Row]:
 
 
 def _schedule(draft: Draft) -> None:
-    addressed = {row["draft_id"] for row in draft.rows[DraftRecipient]}
-    ready = [row for row in draft.rows[EmailDraft] if row["id"] in addressed and row["body"]]
+    count = Counter(row["draft_id"] for row in draft.rows[DraftRecipient])
+    ready = [row for row in draft.rows[EmailDraft] if 0 < count[row["id"]] < MOST_RECIPIENTS and row["body"]]
     for row in draft.rng.sample(ready, _SCHEDULED):
         row["status"] = "scheduled"
         hour, minute = draft.rng.choice(((8, 0), (8, 30), (9, 0), (13, 30), (17, 0)))

@@ -1,4 +1,4 @@
-"""What the mailbox's correspondence is about. Slots: me, them (first names), project, city, day, number, amount."""
+"""What the correspondence is about. Slots: me, them (first names), project, city, day, week, number, code, amount."""
 
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ COLLEAGUES = (
         "because of travel. Can you check the second sheet before I pass them on?\n\nThanks\n{them}",
         ">Hi {them},\n\nthe second sheet counts the trip to {city} twice. The rest looks right.\n\n{me}",
     ), "{project} figures.xlsx"),
-    Story("Your leave in week {number}", (
-        "Hi {me},\n\nI saw that you are off in week {number}. Who can I turn to for {project} in the "
+    Story("Your leave in week {week}", (
+        "Hi {me},\n\nI saw that you are off in week {week}. Who can I turn to for {project} in the "
         "meantime?\n\nBest\n{them}",
     )),
     Story("Slides for {city}", (
@@ -77,12 +77,12 @@ CLIENTS = (
         "signed.\n\nSincerely\n{them}",
         ">Dear {them},\n\nthank you, we read it until {day}.\n\nBest regards\n{me}",
     ), "Contract {project} draft 3.pdf", True),
-    Story("Invoice {number} is still open", (
-        "Dear {me},\n\nour invoice {number} of {amount} euros has been due since {day}. Has it got lost? "
+    Story("Invoice {code} is still open", (
+        "Dear {me},\n\nour invoice {code} of {amount} euros has been due since {day}. Has it got lost? "
         "A copy is attached.\n\nKind regards\n{them}",
         ">Dear {them},\n\nmy apologies, it was waiting for a signature. The payment goes out "
         "today.\n\nBest regards\n{me}",
-    ), "Invoice {number}.pdf"),
+    ), "Invoice {code}.pdf"),
     Story("Visit in {city}", (
         "Hello {me},\n\nwe would love to show you the new site in {city}. Would {day} suit you? There is "
         "a train at 8:12, I can pick you up at the station.\n\nBest wishes\n{them}",
@@ -125,7 +125,7 @@ LISTS = (
     )),
     Story("Canteen menu", (
         "Dear colleagues,\n\nthe menu of next week is attached. On {day} it is vegetarian only.\n\nYour canteen team",
-    ), "Menu week {number}.pdf"),
+    ), "Menu week {week}.pdf"),
     Story("Minutes of the town hall", (
         "Hello everybody,\n\nhere are the minutes. The slides are for internal use only, please don't "
         "pass them on.\n\nInternal communication",
@@ -138,20 +138,21 @@ LISTS = (
 SERVICES = (  # sender, address, stories
     ("Parcelpoint", "no-reply@parcelpoint-delivery.com", (
         Story("Your parcel arrives on {day}", (
-            "Hello {me},\n\nyour parcel {number} arrives on {day} between 10 and 13. You can still "
+            "Hello {me},\n\nyour parcel {code} arrives on {day} between 10 and 13. You can still "
             "choose a pick-up shop.",)),
-        Story("Your parcel was delivered", ("Hello {me},\n\nyour parcel {number} was left with a neighbour.",)),
+        Story("Your parcel was delivered", ("Hello {me},\n\nyour parcel {code} was left with a neighbour.",)),
     )),
     ("Railwise Tickets", "tickets@mail.railwise-travel.com", (
         Story("Your ticket to {city}", (
-            "Your booking is confirmed: {city}, {day}, coach 11, seat {number}. The ticket is attached.",), "Ticket {city}.pdf"),
+            "Your booking is confirmed: {city}, {day}, coach 11, seat {number}. The ticket is attached.",),
+            "Ticket {city}.pdf"),
         Story("Delay on your journey to {city}", (
             "Your train to {city} is expected 25 minutes late. Your ticket is valid on any later train.",)),
     )),
     ("Cloudnest Billing", "billing@cloudnest-hosting.com", (
         Story("Your invoice of {amount} euros", (
             "Dear customer,\n\nyour invoice for last month is attached. We debit {amount} euros from "
-            "your card in five days.",), "Cloudnest invoice {number}.pdf"),
+            "your card in five days.",), "Cloudnest invoice {code}.pdf"),
         Story("Storage at {number}%", (
             "Your storage is {number}% full. Delete old snapshots or choose a larger plan.",)),
     )),
@@ -165,13 +166,13 @@ SERVICES = (  # sender, address, stories
     ("HR Portal", "do-not-reply@hr-portal.app", (
         Story("Your payslip is ready", (
             "Hello {me},\n\nyour payslip is attached. It is meant for you only.",), "Payslip.pdf", True),
-        Story("Time sheet of week {number} is missing", ("Hello {me},\n\nplease fill in your time sheet by {day}.",)),
+        Story("Time sheet of week {week} is missing", ("Hello {me},\n\nplease fill in your time sheet by {day}.",)),
     )),
 )  # fmt: skip
 SPAM = (
     ("Grand Lottery Office", "claims@grand-lottery-winners.biz", Story(
         "You have WON {amount}.000 EUR", (
-            "Dear winner, to receive the price please open the form and fill in your bank details within "
+            "Dear winner, to receive the prize please open the form and fill in your bank details within "
             "24 hours!!!",), "Claim form.doc.exe")),
     ("Account Security", "security@your-bank-verify.info", Story(
         "Unusual sign-in from {city}", (
@@ -183,7 +184,8 @@ SPAM = (
             "places left.",))),
     ("Parcel Customs", "fees@parcel-customs-fee.top", Story(
         "Your parcel is on hold", (
-            "A fee of 1.99 is due for parcel {number}. Open the attached label to release it.",), "Shipping label.zip")),
+            "A fee of 1.99 is due for parcel {code}. Open the attached label to release it.",),
+        "Shipping label.zip")),
     ("SEO Masters", "hello@seo-masters-rank.site", Story(
         "Page one of search within {number} days", (
             "Hi, I looked at your website and found 17 errors. Shall I send you the report for free?",))),

@@ -7,7 +7,7 @@ PROJECTS = (
 EMPLOYERS = (
     ("Brightwater Consulting", "brightwater-consulting.com"),
     ("Studio Tessera", "studio-tessera.eu"),
-    ("Fjordline Analytics", "fjordline-analytics.com"),
+    ("Fjordblick Analytics", "fjordblick-analytics.com"),
     ("Ateljee Kivi", "ateljee-kivi.fi"),
 )
 CLIENTS = (
@@ -23,34 +23,43 @@ TOPIC_LABELS = (
     "Suppliers", "Receipts", "Reading list", "Conference 2025", "Office move",
 )  # fmt: skip
 RETIRED_LABELS = ("Conference 2025", "Office move")
-DRAFTS = (  # subject, text
-    ("Lunch next week", "Hi,\n\nare you around next week? There is a new place near the station.\n\n"),
-    ("Minutes of today", "Hello,\n\nhere is what we decided today:\n- the launch stays in autumn\n- two more testers\n"),
-    ("Thank you for the visit", "Dear all,\n\nthank you for taking the time. We learned a lot about your site."),
-    ("Holiday plan", "Hi,\n\nI plan to be away for two weeks in summer. Would that work for you?"),
-    ("Feedback on the concept", "Hello,\n\nI like the concept. My only doubt is the schedule, it leaves no time for tests."),
-    ("Keys for the office", "Hi,\n\ncould you leave the keys at the reception? I come in early."),
-    ("Question about the invoice", "Dear Sir or Madam,\n\nposition 3 of your invoice is unclear to us. What does it stand for?"),
-    ("Reminder: time sheets", "Hi all,\n\nplease fill in your time sheets by Friday noon."),
-    ("", "Hi,\n\njust a quick question: "),
-    ("Invitation to the summer party", "Dear all,\n\nthe party is in the garden behind the office. Bring your families!"),
-    ("Photos", ""),
-    ("Welcome to the team", "Welcome!\n\nYour desk is on the second floor, and lunch is at half past twelve."),
-    ("Reference for a former colleague", "To whom it may concern,\n\nwe worked together for four years."),
-    ("New address", "Hello,\n\nwe have moved. Please send letters to the new address from now on."),
-    ("Workshop dates", "Hi,\n\nthe room is free on both days. Which one do you prefer?"),
-    ("Order of the new chairs", "Hello,\n\nwe would like to order twelve chairs of the model that you showed us."),
+DRAFTS = (  # whom it is for, subject, text
+    ("friends", "Lunch next week", "Hi,\n\nare you around next week? There is a new place near the station.\n\n"),
+    ("colleagues", "Minutes of today", "Hello,\n\ntoday we decided:\n- the launch stays in autumn\n- more testers\n"),
+    ("clients", "Thank you for the visit", "Hello,\n\nthank you for taking the time. We learned a lot."),
+    ("colleagues", "Holiday plan", "Hi,\n\nI plan to be away for two weeks in summer. Would that work for you?"),
+    ("clients", "Feedback on the concept", "Hello,\n\nI like the concept. My only doubt: there is no time to test."),
+    ("colleagues", "Keys for the office", "Hi,\n\ncould you leave the keys at the reception? I come in early."),
+    ("clients", "Question about the invoice", "Hello,\n\nposition 3 of your invoice is unclear to us. What is it?"),
+    ("colleagues", "Reminder: time sheets", "Hi all,\n\nplease fill in your time sheets by Friday noon."),
+    ("nobody", "", "Hi,\n\njust a quick question: "),
+    ("everyone", "Invitation to the summer party", "Dear all,\n\nthe party is behind the office. Bring your families!"),
+    ("nobody", "Photos", ""),
+    ("colleagues", "Welcome to the team", "Welcome!\n\nYour desk is on the second floor, lunch is at noon."),
+    ("friends", "Reference", "Hi,\n\nhere is the letter that you asked for: we worked together for four years."),
+    ("friends", "New address", "Hello,\n\nwe have moved. Please send letters to the new address from now on."),
+    ("colleagues", "Workshop dates", "Hi,\n\nthe room is free on both days. Which one do you prefer?"),
+    ("clients", "Order of the new chairs", "Hello,\n\nwe would like to order twelve chairs of the red model."),
+)  # fmt: skip
+TOPICS = (  # a word of the subject, the label that fits
+    ("contract", "Contracts"), ("contract", "Legal"), ("invoice", "Invoices"), ("invoice", "Suppliers"),
+    ("payslip", "Receipts"), ("parcel", "Receipts"), ("ticket", "Travel"), ("journey", "Travel"), ("travel", "Travel"),
+    ("weekend", "Travel"), ("weekend", "Personal"), ("interview", "Recruiting"), ("dinner", "Personal"),
+    ("bike", "Personal"), ("pictures", "Personal"), ("agenda", "Meetings"), ("visit", "Meetings"),
+    ("handover", "Meetings"), ("minutes", "Meetings"), ("export", "Support"), ("server", "Support"),
+    ("photos", "Marketing"), ("slides", "Marketing"), ("offer", "Suppliers"), ("workshop", "Conference 2025"),
+    ("speaking", "Conference 2025"), ("things to know", "Reading list"), ("paper", "Reading list"),
 )  # fmt: skip
 REPLY_TEXTS = (
-    "Thanks, I look into it and come back to you.", "Thank you! That works for me.", "Let me check and answer by Friday.",
-    "Could we talk about this on the phone?", "Sorry for the late answer. ",
+    "Thanks, I look into it and come back to you.", "Thank you! That works for me.",
+    "Let me check and answer by Friday.", "Could we talk about this on the phone?", "Sorry for the late answer. ",
 )  # fmt: skip
 
 # Examples for parameters
 
 SEARCHES = (
-    "agenda", "contract", "invoice", "figures", "slides", "parcel", "ticket", "dinner", "offer", "interview", "handover",
-    "photos", "export", "payslip", "workshop", "policy", "visit",
+    "agenda", "contract", "invoice", "figures", "slides", "parcel", "ticket", "dinner", "offer", "interview",
+    "handover", "photos", "export", "payslip", "workshop", "policy", "visit",
 )  # fmt: skip
 SUBJECTS = (
     "Agenda for Monday", "Question about the contract", "Offer for the spring campaign", "Photos from last week",
@@ -73,7 +82,8 @@ BODIES = (
 )
 REPLIES = (
     "Thank you, that helps a lot.", "Yes, that works for me.", "I am afraid I can't make it on that day.",
-    "Please go ahead, I have no objections.", "Could you send me the file once more?", "Let us discuss it tomorrow at ten.",
+    "Please go ahead, I have no objections.", "Could you send me the file once more?",
+    "Let us discuss it tomorrow at ten.",
     "Agreed. I inform the others.", "I need two more days for this.", "Great news, congratulations!",
     "Sorry, I overlooked your email. Is it still of use?", "Please ask for a second offer before we decide.",
     "I have added my remarks to the list.",
