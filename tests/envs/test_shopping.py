@@ -274,6 +274,11 @@ def more_than_in_stock(shop: Shop) -> Call:
     return add(product, product["in_stock"] + 1)
 
 
+def same_quantity(shop: Shop, product: Row) -> Call:
+    shop.fill(product)
+    return "update_cart_item", add(product)[1]
+
+
 def other_category(shop: Shop) -> Call:
     row = pick(shop.coupons, lambda row: "products" in row["benefit"], status="valid")
     shop.fill(pick(shop.products, lambda one: one["in_stock"] > 0 and one["category"][:4] not in row["benefit"]))
@@ -341,6 +346,7 @@ REFUSALS: dict[str, Callable[[Shop], Call]] = {
     "the cart holds 20 different products already": a_full_cart,
     "not in the cart; get_cart": lambda shop: ("remove_from_cart", {"product_id": shop.fill().product()["product_id"]}),
     "in the cart; get_cart shows": lambda shop: ("update_cart_item", add(shop.fill().product())[1]),
+    "already; name another quantity": lambda shop: same_quantity(shop, shop.product()),
     "is not valid before": lambda shop: coupon(shop, "upcoming"),
     "expired on": lambda shop: coupon(shop, "expired"),
     "was used for order ORD-": lambda shop: coupon(shop, "used"),

@@ -138,7 +138,7 @@ def get_cart(ctx: Context) -> CartView:
     phrases=[
         "add {product_id} to my cart[, {quantity} of it]",
         "put[ {quantity} of] {product_id} in my cart",
-        "place[ {quantity} units of] {product_id} in the shopping cart",
+        "place[ {quantity} of] {product_id} in the shopping cart",
         "throw {product_id} into my cart[, quantity {quantity}]",
     ],
 )
@@ -164,10 +164,9 @@ def add_to_cart(
 
 
 @server.tool(
-    idempotent=True,
     phrases=[
         "change the quantity of {product_id} in my cart to {quantity}",
-        "set {product_id} in my cart to {quantity} units",
+        "set the quantity of {product_id} in the cart to {quantity}",
         "make it {quantity} of {product_id} in my cart",
         "update my cart so that it has {quantity} of {product_id}",
     ],
@@ -178,7 +177,8 @@ def update_cart_item(
     quantity: Annotated[Quantity, "Units that the cart shall have"],
 ) -> CartChange:
     """Change how many units of a product are in the cart."""
-    _in_cart(ctx, product_id)
+    if _in_cart(ctx, product_id)["quantity"] == quantity:
+        raise Rejected(f"the cart has {quantity} of product {product_id} already; name another quantity")
     rules.orderable(rules.product(ctx, product_id), product_id, quantity)
     ctx.update(CartItem, product_id, quantity=quantity)
     return _changed(ctx, product_id, quantity)
