@@ -70,14 +70,15 @@ def _areas(draft: Draft, home: Row) -> list[Row]:
 
 def _devices(draft: Draft, area: Row) -> list[Row]:
     contents = {**words.LIVING, **words.MORE}[area["name"]]
+    warmth = draft.rng.randint(172, 232)  # what all thermometers of the area agree on, more or less
     return [
-        draft.add(Device, area_id=area["id"], name=name, **_device_values(draft.rng, kind, name))
+        draft.add(Device, area_id=area["id"], name=name, **_device_values(draft.rng, kind, name, warmth))
         for kind, name, percent in contents
         if draft.rng.randrange(100) < percent
     ]
 
 
-def _device_values(rng: Random, kind: str, name: str) -> Row:
+def _device_values(rng: Random, kind: str, name: str, warmth: int) -> Row:
     """A device of a type, or of a trait that only one type has."""
     fitting = words.KINDS.get(kind) or [product for product, facts in words.PRODUCTS.items() if kind in facts[1:3]]
     if name in words.SWITCHED_LIGHTS:
@@ -91,11 +92,11 @@ def _device_values(rng: Random, kind: str, name: str) -> Row:
         "battery": rng.randint(32, 100) if on_battery else None,
         "firmware": rng.choice(releases),
         "child_lock": name in words.ALWAYS_ON,
-        **_reported(rng, type_, trait, name),
+        **_reported(rng, type_, trait, name, warmth),
     }
 
 
-def _reported(rng: Random, type_: str, trait: str, name: str) -> Row:
+def _reported(rng: Random, type_: str, trait: str, name: str, warmth: int) -> Row:
     """What a device of a type last reported: `state`, `level`, `measured`."""
     if type_ == "light":
         dimmed = rng.choice((20, 35, 50, 65, 80, 100)) if trait == "dimmable" else 100
@@ -107,9 +108,11 @@ def _reported(rng: Random, type_: str, trait: str, name: str) -> Row:
         return {"state": "still", "level": rng.choice((0, 20, 50, 80, 100, 100)), "measured": None}
     if type_ == "thermostat":
         modes = ("heat", "heat", "heat", "eco", "off") if trait == "heats" else ("heat", "auto", "cool", "off")
-        return {"state": rng.choice(modes), "level": rng.randrange(170, 225, 5), "measured": rng.randint(168, 236)}
+        mode = rng.choice(modes)
+        target = rng.randrange(235, 265, 5) if mode == "cool" else rng.randrange(180, 225, 5)
+        return {"state": mode, "level": target, "measured": warmth + rng.randint(-3, 3)}
     if type_ == "sensor":
-        measured = {"temperature": rng.randint(165, 235), "humidity": rng.randint(38, 67)}.get(trait)
+        measured = {"temperature": warmth + rng.randint(-4, 4), "humidity": rng.randint(38, 67)}.get(trait)
         return {"state": _RESTING[trait], "level": None, "measured": measured}
     return {"state": "locked" if type_ == "lock" else "live", "level": None, "measured": None}
 

@@ -37,7 +37,7 @@ LIVING = {
     ),
     "Living room": (
         ("light", "Ceiling light", 100), ("light", "Reading lamp", 80), ("strip", "Shelf strip", 40),
-        ("shutter", "Terrace shutter", 80), ("contact", "Terrace door", 90), ("thermostat", "Radiator", 100),
+        ("shutter", "Terrace shutter", 80), ("contact", "Terrace door", 90), ("thermostat", "Thermostat", 100),
         ("plug", "TV corner", 70), ("indoor", "Living room camera", 40),
     ),
     "Kitchen": (
@@ -47,21 +47,21 @@ LIVING = {
     ),
     "Bedroom": (
         ("light", "Ceiling light", 90), ("light", "Bedside lamp", 90), ("blind", "Bedroom blind", 90),
-        ("thermostat", "Radiator", 90), ("temperature", "Bedroom climate", 60), ("contact", "Bedroom window", 60),
+        ("thermostat", "Thermostat", 90), ("temperature", "Bedroom climate", 60), ("contact", "Bedroom window", 60),
     ),
 }  # fmt: skip
 MORE = {
     "Bathroom": (
         ("light", "Mirror light", 100), ("plug", "Towel heater", 60), ("leak", "Leak sensor by the shower", 80),
-        ("humidity", "Bathroom humidity", 90), ("thermostat", "Radiator", 50),
+        ("humidity", "Bathroom humidity", 90), ("thermostat", "Thermostat", 50),
     ),
     "Children's room": (
         ("light", "Night light", 100), ("light", "Ceiling light", 90), ("blind", "Roller blind", 80),
-        ("thermostat", "Radiator", 90), ("plug", "Humidifier", 60), ("temperature", "Room climate", 60),
+        ("thermostat", "Thermostat", 90), ("plug", "Humidifier", 60), ("temperature", "Room climate", 60),
     ),
     "Study": (
         ("light", "Desk lamp", 100), ("plug", "Printer", 70), ("blind", "Study blind", 80),
-        ("thermostat", "Radiator", 80), ("contact", "Study window", 60),
+        ("thermostat", "Thermostat", 80), ("contact", "Study window", 60),
     ),
     "Garage": (
         ("lock", "Garage side door", 100), ("light", "Workbench light", 90), ("plug", "Freezer", 70),
@@ -79,6 +79,7 @@ MORE = {
 }  # fmt: skip
 KINDS = {  # products for what stands in an area, where type or trait don't decide
     "light": ("Hue White A60", "TRÅDFRI E27 806 lm", "Shelly Plus 1"), "strip": ("Hue Lightstrip Plus",),
+    "blind": ("FYRTUR", "Blind Tilt"),
 }  # fmt: skip
 SWITCHED_LIGHTS = ("Path lights", "Cellar light", "Workbench light")
 ALWAYS_ON = ("Fridge", "Freezer")  # plugs with the child lock on: what hangs on them must never be switched off
