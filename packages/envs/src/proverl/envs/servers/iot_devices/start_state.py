@@ -135,7 +135,7 @@ def _trouble(draft: Draft, homes: list[Row], placed: dict[str, list[Row]]) -> No
     for device in rng.sample(everything, 9):
         device["status"] = "offline"
     for device in rng.sample([device for device in everything if device["battery"] is not None], 9):
-        device["battery"] = rng.choice((0, 2, 4, 7, 9, 11, 14, 18))
+        device["battery"] = rng.choice((0, 7, 9, 11, 14, 18) if device["type"] != "blind" else (2, 3, 4))
         if device["battery"] == 0:
             device["status"] = "offline"
 
