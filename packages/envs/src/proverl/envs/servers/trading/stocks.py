@@ -18,7 +18,7 @@ Sector = Literal[
 ]  # fmt: skip
 TradingStatus = Literal["open", "closed", "suspended", "delisted"]
 
-_STOCKS = select(Stock.__table__).order_by(Stock.symbol)
+_STOCKS = select(Stock.symbol, Stock.name, Stock.exchange, Stock.sector, Stock.last_price).order_by(Stock.symbol)
 
 
 class StockItem(TypedDict):
