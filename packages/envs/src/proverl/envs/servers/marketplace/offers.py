@@ -16,7 +16,7 @@ from proverl.envs.state import Row
 
 Direction = Literal["received", "sent"]
 OfferStatus = Literal["pending", "countered", "accepted", "declined", "expired"]
-Amount = Annotated[Money, Field(examples=[12, 15, 18, 20, 25, 30, 35, 40, 45, 50, 60, 75, 90, 110])]
+Amount = Annotated[Money, Field(examples=[5, 6, 8, 10, 12, 15, 18, 20, 25, 30, 40, 50, 75])]
 
 _MOST_OFFERS = 3  # of one buyer for one listing
 _DAYS_OPEN = 2
@@ -122,6 +122,8 @@ def make_marketplace_offer(
 ) -> SentOffer:
     """Offer less than the fixed price. It binds you for two days: if the seller accepts, you have bought it."""
     row = rules.buyable(ctx, listing_id)
+    if row["format"] == "auction":
+        raise Rejected(f"listing {listing_id} is an auction and takes bids, not offers; place_bid bids on it")
     rules.at_home(ctx, row)
     sum_cents = cents(amount)
     _acceptable(row, sum_cents)
@@ -142,8 +144,6 @@ def make_marketplace_offer(
 
 
 def _acceptable(row: Row, amount: int) -> None:
-    if row["format"] == "auction":
-        raise Rejected(f"listing {row['id']} is an auction and takes bids, not offers; place_bid bids on it")
     price, least = rules.euros(row["price"]), row["least_offer"]
     if not row["takes_offers"]:
         raise Rejected(f"the seller of {row['id']} accepts no offers; buy_listing buys it for {price}")

@@ -1,4 +1,4 @@
-"""Selling: put things up for sale, change the price, end a listing, ship what was sold."""
+"""Selling: what the user sells, and putting more up for sale."""
 
 from datetime import timedelta
 from typing import Annotated, Literal
@@ -8,17 +8,16 @@ from sqlalchemy import bindparam, case, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
-from proverl.envs.servers.marketplace import parcels, rules, words
+from proverl.envs.servers.marketplace import rules, words
 from proverl.envs.servers.marketplace.app import server
 from proverl.envs.servers.marketplace.browsing import Category, Condition, Format, Limit
-from proverl.envs.servers.marketplace.tables import ME, Bid, Listing, ListingId, Sale
-from proverl.envs.state import Row
+from proverl.envs.servers.marketplace.tables import ME, Listing, ListingId, Sale
 
 OwnStatus = Literal["active", "to_be_paid", "to_be_shipped", "shipped", "picked_up", "ended"]
 CLOSING_TIME = "20:00"  # of the last day
 
 _MOST_ACTIVE = 20
-_LEAST_PRICE = 100
+LEAST_PRICE = 100
 _LONGEST_AUCTION = 10
 _REFUSED_WORDS = ("replica", "fake", "counterfeit", "namaak")
 _status = case(
@@ -47,8 +46,6 @@ _ACTIVE_TITLES = (
     .where(Listing.seller_id == ME, Listing.status == "active", Listing.ends_at > bindparam("now"))
     .order_by(Listing.id)
 )
-_BIDS = select(func.count()).where(Bid.listing_id == bindparam("listing"))
-_WITH_CODE = select(Sale.listing_id).where(Sale.tracking_code == bindparam("code"))
 
 
 class OwnListing(TypedDict):
@@ -128,8 +125,8 @@ def create_listing(
     """Put something up for sale, to be sent by parcel. It ends at 20:00 on its last day; at most 20 may be active."""
     folded = " ".join(rules.folded(title).split())
     _allowed(folded, title)
-    if cents(price) < _LEAST_PRICE:
-        raise Rejected(f"price {price:.2f} is too low; ask {rules.euros(_LEAST_PRICE)} or more")
+    if cents(price) < LEAST_PRICE:
+        raise Rejected(f"price {price:.2f} is too low; ask {rules.euros(LEAST_PRICE)} or more")
     runs = days or (7 if format == "auction" else 30)
     if format == "auction" and runs > _LONGEST_AUCTION:
         raise Rejected(f"an auction can't run {runs} days; choose 3, 5, 7 or 10 days, or a fixed price")
@@ -153,6 +150,7 @@ def create_listing(
         listed_on=ctx.today,
         ends_at=f"{(ctx.now.date() + timedelta(days=runs)).isoformat()}T{CLOSING_TIME}",
         status="active",
+        end_reason=None,
     )
     return {"listing_id": row["id"], "title": title, "price": price, "ends_at": row["ends_at"]}
 
@@ -174,142 +172,3 @@ def _room_for(ctx: Context, folded: str) -> None:
         raise Rejected(
             f"you have {len(listed)} active listings, and at most {_MOST_ACTIVE} are allowed; end one with end_listing"
         )
-
-
-class ChangedPrice(TypedDict):
-    """The listing with its new price in EUR."""
-
-    listing_id: ListingId
-    price: float
-    previous_price: float
-
-
-@server.tool(
-    phrases=[
-        "change the price of {listing_id} to {price}",
-        "set {price} as the new price of {listing_id}",
-        "reprice {listing_id} at {price}",
-        "update {listing_id} so that it costs {price}",
-    ],
-)
-def update_listing_price(
-    ctx: Context,
-    listing_id: Annotated[ListingId, "Active listing of yours"],
-    price: Annotated[Money, "New fixed price, or new starting price of an auction without bids, in EUR"],
-) -> ChangedPrice:
-    """Change what an active listing of yours costs. The starting price of an auction is fixed by its first bid."""
-    row = rules.own(ctx, listing_id)
-    rules.active(ctx, row, "create_listing lists it again")
-    if row["leader_id"] is not None:
-        raise Rejected(f"auction {listing_id} has bids, so its price follows from them; only end_listing is left")
-    wanted = cents(price)
-    if wanted == row["price"]:
-        raise Rejected(f"listing {listing_id} costs {price:.2f} already; give another price")
-    if wanted < _LEAST_PRICE:
-        raise Rejected(f"price {price:.2f} is too low; ask {rules.euros(_LEAST_PRICE)} or more")
-    if row["reserve"] is not None and wanted > row["reserve"]:
-        raise Rejected(
-            f"the starting price of {listing_id} can't be above its reserve of {rules.euros(row['reserve'])}; go lower"
-        )
-    if row["buy_now"] is not None and wanted >= row["buy_now"]:
-        raise Rejected(
-            f"the starting price of {listing_id} must be below its buy-now price of {rules.euros(row['buy_now'])}"
-        )
-    ctx.update(Listing, listing_id, price=wanted, opening=wanted)
-    return {"listing_id": listing_id, "price": price, "previous_price": money(row["price"])}
-
-
-class EndedListing(TypedDict):
-    """A listing that can no longer be bought."""
-
-    listing_id: ListingId
-    status: Literal["ended"]
-
-
-@server.tool(
-    destructive=True,
-    phrases=[
-        "end {listing_id}, reason {reason}",
-        "take {listing_id} off the marketplace because it is {reason}",
-        "withdraw {listing_id} from sale and give {reason} as the reason",
-        "stop selling {listing_id}; the reason is {reason}",
-    ],
-)
-def end_listing(
-    ctx: Context,
-    listing_id: Annotated[ListingId, "Active listing of yours"],
-    reason: Annotated[Literal["lost_or_broken", "listed_by_mistake", "no_longer_for_sale"], "Told to those who bid"],
-) -> EndedListing:
-    """End a listing of yours early: bids and open offers lapse. Not an auction with bids on its last day."""
-    row = rules.own(ctx, listing_id)
-    rules.active(ctx, row, "there is nothing left to end")
-    if row["leader_id"] is not None and row["ends_at"][:10] == ctx.today:
-        raise Rejected(
-            f"auction {listing_id} has {_bids(ctx, row)} and closes today at {CLOSING_TIME}; "
-            "it is too late to end it, as the highest bidder will buy it"
-        )
-    ctx.update(Listing, listing_id, status="ended")
-    rules.decline_open_offers(ctx, listing_id)
-    return {"listing_id": listing_id, "status": "ended"}
-
-
-def _bids(ctx: Context, row: Row) -> str:
-    count = ctx.scalar(_BIDS, listing=row["id"])
-    return "a bidder" if count == 1 else f"{count} bidders"
-
-
-class ShippedListing(TypedDict):
-    """A sold listing on its way to the buyer."""
-
-    listing_id: ListingId
-    carrier: str
-    shipped_on: str
-
-
-@server.tool(
-    phrases=[
-        "mark {listing_id} as shipped with tracking code {tracking_code}",
-        "record {tracking_code} as the tracking code of {listing_id}",
-        "tell the buyer of {listing_id} that the parcel is on its way with code {tracking_code}",
-        "add the tracking code {tracking_code} to {listing_id}, which I have sent",
-    ],
-)
-def ship_listing(
-    ctx: Context,
-    listing_id: Annotated[ListingId, "Sold and paid listing of yours"],
-    tracking_code: Annotated[
-        str,
-        Field(min_length=8, max_length=40, examples=list(words.TRACKING_CODES)),
-        "Code of the parcel from PostNL, bpost, DPD or UPS",
-    ],
-) -> ShippedListing:
-    """Mark something you sold as shipped. The buyer must have paid; the tracking code tells the carrier."""
-    row = rules.own(ctx, listing_id)
-    sale = ctx.find(Sale, listing_id)
-    if sale is None:
-        raise Rejected(
-            f"listing {listing_id} is {rules.status(ctx, row)}, not sold; "
-            "list_own_listings with the status to_be_shipped shows what is to be sent"
-        )
-    if not sale["paid"]:
-        raise Rejected(f"the buyer of {listing_id} has not paid {rules.euros(sale['price'])} yet; ship it when paid")
-    if row["delivery"] == "pickup":
-        raise Rejected(f"listing {listing_id} is collected by its buyer; only parcels are shipped")
-    if sale["tracking_code"] is not None:
-        raise Rejected(f"listing {listing_id} was shipped on {sale['shipped_on']} with code {sale['tracking_code']}")
-    code = tracking_code.replace(" ", "").upper()
-    carrier = parcels.carrier_of(code)
-    if carrier is None:
-        raise Rejected(f"{tracking_code!r} is no tracking code of a known carrier: {parcels.EXPLAINED}")
-    other = ctx.scalar(_WITH_CODE, code=code)
-    if other is not None:
-        raise Rejected(f"tracking code {code} belongs to the parcel of another sale; each parcel has its own code")
-    ctx.db.execute(_SHIP, {"listing": listing_id, "code": code, "day": ctx.today})
-    return {"listing_id": listing_id, "carrier": carrier, "shipped_on": ctx.today}
-
-
-_SHIP = (
-    Sale.__table__.update()  # type: ignore[attr-defined]
-    .where(Sale.listing_id == bindparam("listing"))
-    .values(tracking_code=bindparam("code"), shipped_on=bindparam("day"))
-)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from proverl.envs import Draft
 from proverl.envs.names import CITIES, full_names
-from proverl.envs.servers.marketplace import dealing, words
+from proverl.envs.servers.marketplace import start_deals, words
 from proverl.envs.servers.marketplace.rules import folded
 from proverl.envs.servers.marketplace.tables import ME, Listing, Member
 from proverl.envs.state import Row
@@ -62,11 +62,11 @@ class Market:
             row["reserve"] = thing.worth // 1_000 * 800
         if rng.random() < 0.35:
             row["buy_now"] = thing.worth // 1_000 * 1_300
-        dealing.let_bid(self.draft, row, bidders, thing.worth)
+        start_deals.let_bid(self.draft, row, bidders, thing.worth)
         return row
 
     def _list(self, seller: Row, thing: Thing, price: int, days: int, left: int, **values: Any) -> Row:
-        bulky = thing.category == "furniture" or "table" in thing.title
+        bulky = thing.category == "furniture" or thing.title.startswith(words.BULKY)
         usual: Row = {
             "seller_id": seller["id"],
             "title": thing.title,
@@ -84,6 +84,7 @@ class Market:
             "listed_on": self.draft.day(left - days),
             "ends_at": f"{self.draft.day(left)}T20:00",
             "status": "active" if left >= 0 else "ended",
+            "end_reason": None,
         }
         return self.draft.add(Listing, **{**usual, **values})
 
@@ -99,8 +100,8 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
     _sell_own(market)
     _sell_others(market)
     _bid_for_user(market)
-    dealing.offer_to_user(market.draft, market.others(12))
-    dealing.offer_by_user(market.draft)
+    start_deals.offer_to_user(market.draft, market.others(12))
+    start_deals.offer_by_user(market.draft)
     return market.draft.rows
 
 
@@ -133,13 +134,15 @@ def _sell_own(market: Market) -> None:
         market.list_at_price(me, rng.randint(2, 14) if index < 5 else rng.randint(10, 29))
     for left, bidders in ((0, 3), (0, 1), (rng.randint(1, 4), 2), (rng.randint(2, 6), 0), (rng.randint(5, 8), 0)):
         market.auction(me, left, market.others(bidders))
-    for shipped, delivery in ((True, "parcel"),) * 3 + ((False, "parcel"),) * 2 + ((False, "pickup"),):
+    for shipped, delivery in ((True, "parcel"),) * 2 + ((False, "parcel"),) * 5 + ((False, "pickup"),):
         row = market.list_at_price(me, rng.randint(5, 25), delivery=delivery)
-        dealing.sell(market.draft, row, market.others(1)[0], row["price"], days_ago=rng.randint(1, 3), shipped=shipped)
-    for paid in (True, False, False):
+        start_deals.sell(
+            market.draft, row, market.others(1)[0], row["price"], days_ago=rng.randint(1, 3), shipped=shipped
+        )
+    for paid in (True, True, False, False):
         row = market.auction(me, -rng.randint(1, 3), market.others(rng.randint(1, 3)))
         row["reserve"] = None
-        dealing.close(market.draft, row, paid=paid)
+        start_deals.close(market.draft, row, paid=paid)
     for _ in range(4):
         market.list_at_price(me, -rng.randint(1, 40))
 
@@ -150,7 +153,7 @@ def _sell_others(market: Market) -> None:
     for index in range(_OTHERS_FIXED):
         row = market.list_at_price(sellers[index % 40], rng.randint(0, 19 if index % 3 else 29))
         row["takes_offers"] = index % 4 > 0
-        if row["takes_offers"] and rng.random() < 0.3:
+        if row["takes_offers"] and rng.random() < 0.2:
             row["least_offer"] = row["price"] * rng.choice((50, 60, 70)) // 10_000 * 100
     for index in range(_OTHERS_AUCTIONS):
         seller = sellers[(index * 7 + 3) % 40]
@@ -158,7 +161,7 @@ def _sell_others(market: Market) -> None:
     for _ in range(5):
         seller = market.others(1)[0]
         row = market.list_at_price(seller, rng.randint(2, 20))
-        dealing.sell(market.draft, row, market.others(1, seller)[0], row["price"], days_ago=1, shipped=False)
+        start_deals.sell(market.draft, row, market.others(1, seller)[0], row["price"], days_ago=1, shipped=False)
 
 
 def _bid_for_user(market: Market) -> None:
@@ -170,4 +173,4 @@ def _bid_for_user(market: Market) -> None:
         left = rng.choice((0, 1, 2, 4)) if index < 7 else -rng.randint(1, 9)
         row = market.auction(seller, left, [*rivals, me] if leading else [me, *rivals])
         if left < 0:
-            dealing.close(market.draft, row, paid=rng.random() < 0.7)
+            start_deals.close(market.draft, row, paid=rng.random() < 0.7)

@@ -45,6 +45,7 @@ class Listing(Base):
         CheckConstraint("format = 'auction' OR (reserve IS NULL AND buy_now IS NULL AND leader_id IS NULL)"),
         CheckConstraint("format = 'fixed_price' OR NOT takes_offers"),
         CheckConstraint("least_offer IS NULL OR takes_offers"),
+        CheckConstraint("end_reason IS NULL OR status = 'ended'"),
         _COMPACT,
     )
     id_prefix = "LST"
@@ -66,6 +67,7 @@ class Listing(Base):
     listed_on: Mapped[str]
     ends_at: Mapped[str]
     status: Mapped[str]  # active, sold, ended (without a sale)
+    end_reason: Mapped[str | None]  # where its seller ended it early
 
 
 class Bid(Base):

@@ -73,6 +73,7 @@ THINGS = {  # category -> titles with the lowest and highest usual price in EUR
         ("Ravensburger puzzle, 5000 pieces", 15, 35), ("Ticket to Ride Europe", 18, 34),
     ),
 }  # fmt: skip
+BULKY = ("Cargo bike", "Gazelle", "Koga", "Rowing machine")  # collected, as all furniture is
 QUERIES = (
     "bike", "lego", "lamp", "yamaha", "sony", "table", "vintage", "shelf", "backpack", "camera", "wood", "leather",
     "complete", "kids", "jacket", "chair", "piano", "guitar", "puzzle", "set", "watch", "children", "pair", "black",
