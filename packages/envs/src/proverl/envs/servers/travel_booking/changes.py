@@ -1,20 +1,35 @@
-"""Changes of booked flights: move to another departure, cancel."""
+"""Changes of booked flights: see where they can move, move them, cancel them."""
 
 from typing import Annotated, Literal
 
+from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, money
 from proverl.envs.servers.travel_booking import fares, rules
 from proverl.envs.servers.travel_booking.app import server
-from proverl.envs.servers.travel_booking.tables import FlightBooking, FlightBookingId, FlightId
+from proverl.envs.servers.travel_booking.passengers import Limit
+from proverl.envs.servers.travel_booking.tables import Flight, FlightBooking, FlightBookingId, FlightId
 from proverl.envs.servers.travel_booking.timetable import AIRLINES, SALE_ENDS, before, departs
 from proverl.envs.state import Row
+
+_SAME_SERVICE = (
+    select(Flight.__table__)
+    .where(
+        Flight.origin == bindparam("origin"),
+        Flight.destination == bindparam("destination"),
+        Flight.number.startswith(bindparam("airline")),
+        Flight.id != bindparam("besides"),
+        Flight.leaves > bindparam("since"),
+        Flight.status == "scheduled",
+    )
+    .order_by(Flight.leaves, Flight.id)
+)
 
 
 def _changeable(ctx: Context, flight_booking_id: str, verb: str) -> Row:
     """The booking, whose flight hasn't begun. Raises NotFound, or Rejected with what can't be done (`verb`)."""
-    booking = rules.live_flight_booking(ctx, flight_booking_id)
+    booking = rules.upcoming_flight_booking(ctx, flight_booking_id)
     if booking["status"] == "checked_in":
         raise Rejected(f"{flight_booking_id} is checked in; only bookings before check-in can be {verb}")
     if booking["flight_status"] != "cancelled" and before(booking["leaves"], SALE_ENDS) <= ctx.timestamp:
@@ -23,6 +38,72 @@ def _changeable(ctx: Context, flight_booking_id: str, verb: str) -> Row:
             f"bookings can be {verb} until 2 hours before departure"
         )
     return booking
+
+
+def _fare_to_change(booking: Row) -> fares.FareRule:
+    """Conditions of the booking's fare. Raises Rejected when a paid fare can't be changed."""
+    conditions = rules.fare_rule(booking, booking["fare"])
+    if conditions.change_fee is None and booking["paid"] and booking["flight_status"] != "cancelled":
+        raise Rejected(
+            f"{booking['id']} has a {booking['fare']} fare, which can't be changed; "
+            "cancel it and book a new flight instead"
+        )
+    return conditions
+
+
+class ChangeOption(TypedDict):
+    """A flight to move to; `due` in EUR is the fee and the difference in price, `departs` is local time."""
+
+    new_flight_id: FlightId
+    number: str
+    departs: str
+    due: float
+
+
+class ChangeOptionList(TypedDict):
+    """Flights that a booking can move to, soonest first."""
+
+    options: list[ChangeOption]
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "list the flights that {flight_booking_id} can be changed to[, {limit} at most]",
+        "show me the rebooking options for {flight_booking_id}[, up to {limit}]",
+        "find other departures for {flight_booking_id} and what a change costs",
+        "check where {flight_booking_id} could be moved[, {limit} options at most]",
+    ],
+)
+def list_rebooking_options(
+    ctx: Context,
+    flight_booking_id: Annotated[FlightBookingId, "Booking to move"],
+    limit: Annotated[Limit, "Most options listed"] = 5,
+) -> ChangeOptionList:
+    """List other flights of the airline on the same route that a booking can be changed to, with what becomes due."""
+    booking = _changeable(ctx, flight_booking_id, "changed")
+    conditions = _fare_to_change(booking)
+    cabin = fares.cabin(booking["fare"])
+    flights = ctx.rows(
+        _SAME_SERVICE,
+        origin=booking["origin"],
+        destination=booking["destination"],
+        airline=booking["number"][:2],
+        besides=booking["flight_id"],
+        since=before(ctx.timestamp, -SALE_ENDS),
+    )
+    options: list[ChangeOption] = []
+    for flight in flights:
+        if len(options) < limit and rules.places(ctx, flight, cabin) > 0:
+            options.append(
+                {
+                    "new_flight_id": flight["id"],
+                    "number": flight["number"],
+                    "departs": departs(flight["leaves"], flight["origin"]),
+                    "due": money(_new_price(booking, flight, conditions) - booking["paid"]),
+                }
+            )
+    return {"options": options}
 
 
 class ChangedFlight(TypedDict):
@@ -56,19 +137,14 @@ def change_flight(
     flight = rules.flight(ctx, new_flight_id)
     _same_service(booking, flight)
     rules.sellable(ctx, flight)
-    conditions = rules.fare_rule(booking, booking["fare"])
-    by_airline = booking["flight_status"] == "cancelled"
-    if conditions.change_fee is None and booking["paid"] and not by_airline:
-        raise Rejected(
-            f"{flight_booking_id} has a basic fare, which can't be changed; cancel it and book a new flight instead"
-        )
+    conditions = _fare_to_change(booking)
     rules.free_to_fly(ctx, {"id": booking["passenger_id"], "name": booking["passenger"]}, flight, flight_booking_id)
     rules.has_place(ctx, flight, booking["fare"])
     moved = {**booking, "leaves": flight["leaves"]}
     rules.accompanied(ctx, booking["itinerary_id"], moved, new_flight_id, flight_booking_id)
-    if not by_airline:
+    if booking["flight_status"] != "cancelled":
         rules.leaves_nobody_alone(ctx, booking)
-    price = _new_price(booking, flight, conditions, by_airline)
+    price = _new_price(booking, flight, conditions)
     status: Literal["held", "ticketed"] = "held" if price > booking["paid"] else "ticketed"
     day = departs(flight["leaves"], flight["origin"])
     ctx.update(
@@ -106,12 +182,12 @@ def _same_service(booking: Row, flight: Row) -> None:
         )
 
 
-def _new_price(booking: Row, flight: Row, conditions: fares.FareRule, by_airline: bool) -> int:
+def _new_price(booking: Row, flight: Row, conditions: fares.FareRule) -> int:
     """What the booking costs on the new flight: a hold is just priced anew, an airline's cancellation costs nothing."""
     asked = fares.price(flight["base_price"], conditions.percent)
     if not booking["paid"]:
         return asked
-    if by_airline:
+    if booking["flight_status"] == "cancelled":
         return int(booking["price"])
     return int(max(booking["price"], asked)) + (conditions.change_fee or 0)
 
@@ -136,8 +212,13 @@ class CancelledFlight(TypedDict):
 def cancel_flight(
     ctx: Context, flight_booking_id: Annotated[FlightBookingId, "Booking that will not be flown"]
 ) -> CancelledFlight:
-    """Cancel a flight booking; refunds the price less the fare's cancel fee, or all of it if the airline cancelled."""
-    booking = _changeable(ctx, flight_booking_id, "cancelled")
+    """Cancel a flight booking; refunds the price less the fare's cancel fee, or all of it if the airline cancelled.
+
+    A hold is released without cost at any time.
+    """
+    booking = rules.flight_booking(ctx, flight_booking_id)
+    if booking["paid"]:
+        booking = _changeable(ctx, flight_booking_id, "cancelled")
     if booking["flight_status"] == "cancelled":
         kept = 0
     else:

@@ -52,7 +52,7 @@ def select_seat(
     seat_id: Annotated[SeatId, "Free seat in the fare's cabin, e.g. 14C"],
 ) -> ChosenSeat:
     """Choose or change the seat of a paid booking. Basic fares choose once check-in is open."""
-    booking = rules.live_flight_booking(ctx, flight_booking_id)
+    booking = rules.upcoming_flight_booking(ctx, flight_booking_id)
     seat = cabins.plan(booking["aircraft"]).get(seat_id)
     if seat is None:
         raise NotFound(f"no seat {seat_id!r} on {booking['number']}; list_flight_seats names the free ones")
@@ -107,7 +107,7 @@ def check_in_passenger(
     ctx: Context, flight_booking_id: Annotated[FlightBookingId, "Paid booking with a seat"]
 ) -> BoardingPass:
     """Check a passenger in, from 30 hours to 60 minutes before departure, with a seat chosen and a valid passport."""
-    booking = rules.live_flight_booking(ctx, flight_booking_id)
+    booking = rules.upcoming_flight_booking(ctx, flight_booking_id)
     if booking["status"] == "checked_in":
         raise Rejected(f"{flight_booking_id} is checked in already, on seat {booking['seat']}")
     _operates(booking)

@@ -139,6 +139,7 @@ def list_hotel_rooms(
 ) -> RoomList:
     """List a hotel's room types with what is left, the price of the stay and the last day of free cancellation."""
     check_out = _stay_dates(ctx, rules.hotel(ctx, hotel_id), check_in_date, nights)
+    taken = rules.taken_rooms(ctx, hotel_id, check_in_date, check_out)
     return {
         "check_out_date": check_out,
         "rooms": [
@@ -146,7 +147,7 @@ def list_hotel_rooms(
                 "room_id": row["id"],
                 "name": row["name"],
                 "sleeps": row["sleeps"],
-                "rooms_left": rules.free_rooms(ctx, row, check_in_date, check_out),
+                "rooms_left": row["rooms"] - taken.get(row["id"], 0),
                 "total": money(row["price"] * nights),
                 "free_cancellation": _free_until(row["free_cancellation_days"], check_in_date),
             }
@@ -193,7 +194,8 @@ def book_hotel(
         raise Rejected(
             f"{guest['name']} stays at {stay['name']} then, by {stay['id']}; cancel that one or choose other dates"
         )
-    if rules.free_rooms(ctx, room, check_in_date, check_out) < 1:
+    taken = rules.taken_rooms(ctx, hotel["id"], check_in_date, check_out).get(room_id, 0)
+    if taken >= room["rooms"]:
         raise Rejected(
             f"{room['name']} ({room_id}) at {hotel['name']} is sold out between {check_in_date} and {check_out}; "
             "list_hotel_rooms shows what is left"
@@ -240,11 +242,14 @@ class CancelledStay(TypedDict):
 def cancel_hotel(
     ctx: Context, hotel_booking_id: Annotated[HotelBookingId, "Stay that will not happen"]
 ) -> CancelledStay:
-    """Cancel a stay before the day of arrival. After free cancellation ends the first night is kept; without it all."""
+    """Cancel a stay before the day of arrival. After free cancellation ends the first night is kept; without it all.
+
+    A hold is released without cost at any time.
+    """
     stay = ctx.get(HotelBooking, hotel_booking_id, "get_itinerary names those of an itinerary")
     if stay["status"] == "cancelled":
         raise Rejected(f"{hotel_booking_id} is cancelled already; book_hotel books a stay anew")
-    if stay["check_in"] <= ctx.today:
+    if stay["check_in"] <= ctx.today and stay["status"] != "held":
         raise Rejected(
             f"{hotel_booking_id} begins on {stay['check_in']}; a stay can be cancelled until the day before arrival"
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, or_, select, union_all
+from sqlalchemy import bindparam, select, union, union_all
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text, money
@@ -29,19 +29,21 @@ from proverl.envs.state import Row
 ItineraryStatus = Literal["empty", "awaiting_payment", "confirmed", "completed", "cancelled"]
 _MOST_PASSENGERS = 9  # on one booking, as airlines have it
 _TRIP, _FLOWN, _STAY = Itinerary.__table__.c, FlightBooking.__table__.c, HotelBooking.__table__.c
-_JOINED = or_(
-    _TRIP.passenger_id == bindparam("passenger"),
-    _TRIP.id.in_(select(_FLOWN.itinerary_id).where(_FLOWN.passenger_id == bindparam("passenger"))),
-    _TRIP.id.in_(select(_STAY.itinerary_id).where(_STAY.passenger_id == bindparam("passenger"))),
+_MINE = union(
+    select(_TRIP.id).where(_TRIP.passenger_id == bindparam("passenger")),
+    select(_FLOWN.itinerary_id).where(_FLOWN.passenger_id == bindparam("passenger")),
+    select(_STAY.itinerary_id).where(_STAY.passenger_id == bindparam("passenger")),
+).cte("mine")
+_TRIPS = (
+    select(Itinerary.__table__)
+    .join_from(Itinerary.__table__, _MINE, _MINE.c.id == _TRIP.id)
+    .order_by(_TRIP.created_on.desc(), _TRIP.id)
 )
-_TRIPS = select(Itinerary.__table__).where(_JOINED).order_by(_TRIP.created_on.desc(), _TRIP.id)
 _PARTS: Any = union_all(
     select(_FLOWN.itinerary_id, _FLOWN.status, Flight.leaves.label("ends"))
     .join_from(FlightBooking.__table__, Flight.__table__, Flight.id == _FLOWN.flight_id)
-    .where(_FLOWN.itinerary_id.in_(select(_TRIP.id).where(_JOINED))),
-    select(_STAY.itinerary_id, _STAY.status, _STAY.check_out.label("ends")).where(
-        _STAY.itinerary_id.in_(select(_TRIP.id).where(_JOINED))
-    ),
+    .where(_FLOWN.itinerary_id.in_(select(_MINE.c.id))),
+    select(_STAY.itinerary_id, _STAY.status, _STAY.check_out).where(_STAY.itinerary_id.in_(select(_MINE.c.id))),
 )
 _STAYS = (
     select(HotelBooking.__table__, Hotel.name.label("hotel"), HotelRoom.name.label("room"))
@@ -81,7 +83,7 @@ class CreatedItinerary(TypedDict):
 )
 def create_itinerary(
     ctx: Context,
-    passenger_id: Annotated[PassengerId, "Lead passenger, an adult, whose cards pay for the trip"],
+    passenger_id: Annotated[PassengerId, "Lead passenger, an adult"],
     title: Annotated[Annotated[Text, Field(max_length=80, examples=list(words.TITLES))], "What the trip is called"],
 ) -> CreatedItinerary:
     """Create an empty itinerary; flights and hotels are then booked into it."""
@@ -148,7 +150,7 @@ class BookedFlight(TypedDict):
     departs: str
     fare: fares.Fare
     seat: str | None
-    status: Literal["held", "ticketed", "checked_in", "flown", "cancelled", "cancelled_by_airline"]
+    status: Literal["held", "hold_expired", "ticketed", "checked_in", "flown", "cancelled", "cancelled_by_airline"]
 
 
 class BookedStay(TypedDict):
@@ -159,7 +161,7 @@ class BookedStay(TypedDict):
     room: str
     check_in_date: str
     check_out_date: str
-    status: Literal["held", "confirmed", "cancelled"]
+    status: Literal["held", "hold_expired", "confirmed", "cancelled"]
 
 
 class ItineraryView(TypedDict):
@@ -175,12 +177,16 @@ class ItineraryView(TypedDict):
     due: float
 
 
+def _hold_status(row: Row, today: str) -> Any:
+    return "hold_expired" if row["status"] == "held" and row["held_until"] < today else row["status"]
+
+
 def _flight_status(row: Row, now: str) -> Any:
     if row["status"] == "cancelled":
         return "cancelled"
     if row["flight_status"] == "cancelled":
         return "cancelled_by_airline"
-    return "flown" if row["leaves"] <= now and row["status"] == "checked_in" else row["status"]
+    return "flown" if row["leaves"] <= now and row["status"] == "checked_in" else _hold_status(row, now[:10])
 
 
 @server.tool(
@@ -223,7 +229,7 @@ def get_itinerary(ctx: Context, itinerary_id: Annotated[ItineraryId, "Itinerary 
                 "room": row["room"],
                 "check_in_date": row["check_in"],
                 "check_out_date": row["check_out"],
-                "status": row["status"],
+                "status": _hold_status(row, ctx.today),
             }
             for row in stays
         ],

@@ -56,8 +56,18 @@ class PassengerList(TypedDict):
     passengers: list[PassengerItem]
 
 
+class CardItem(TypedDict):
+    """A card on file; `payment_limit` in EUR is the most that its issuer lets through at once."""
+
+    card_id: CardId
+    brand: Literal["Visa", "Mastercard", "American Express"]
+    last4: str
+    expires: str
+    payment_limit: float
+
+
 class PassengerView(TypedDict):
-    """A passenger with the passport on file."""
+    """A passenger with the passport and the payment cards on file."""
 
     passenger_id: PassengerId
     name: str
@@ -65,6 +75,7 @@ class PassengerView(TypedDict):
     nationality: str
     passport_number: str
     passport_expires: str
+    cards: list[CardItem]
 
 
 def _folded(text: str) -> str:
@@ -105,11 +116,11 @@ def find_passengers(
         "show me the profile of {passenger_id}",
         "check until when the passport of {passenger_id} is valid",
         "pull up the travel document of {passenger_id}",
-        "get the nationality and passport of {passenger_id}",
+        "look up which payment cards {passenger_id} has on file",
     ],
 )
 def get_passenger(ctx: Context, passenger_id: Annotated[PassengerId, "Passenger to read"]) -> PassengerView:
-    """Get a passenger's profile with the passport on file."""
+    """Get a passenger's profile with the passport and the payment cards on file."""
     row = rules.passenger(ctx, passenger_id)
     return {
         "passenger_id": passenger_id,
@@ -118,6 +129,16 @@ def get_passenger(ctx: Context, passenger_id: Annotated[PassengerId, "Passenger 
         "nationality": row["nationality"],
         "passport_number": row["passport_number"],
         "passport_expires": row["passport_expires"],
+        "cards": [
+            {
+                "card_id": card["id"],
+                "brand": card["brand"],
+                "last4": card["last4"],
+                "expires": card["expires"],
+                "payment_limit": money(card["payment_limit"]),
+            }
+            for card in ctx.rows(_CARDS, passenger=passenger_id)
+        ],
     }
 
 
@@ -169,48 +190,6 @@ def update_passenger_passport(
         )
     ctx.update(Passenger, passenger_id, passport_number=passport_number, passport_expires=expires)
     return {"passenger_id": passenger_id, "passport_number": passport_number, "passport_expires": expires}
-
-
-class CardItem(TypedDict):
-    """A card on file; `payment_limit` in EUR is the most that its issuer lets through at once."""
-
-    card_id: CardId
-    brand: Literal["Visa", "Mastercard", "American Express"]
-    last4: str
-    expires: str
-    payment_limit: float
-
-
-class CardList(TypedDict):
-    """A passenger's cards."""
-
-    cards: list[CardItem]
-
-
-@server.tool(
-    read_only=True,
-    phrases=[
-        "list the payment cards of {passenger_id}",
-        "show me which cards {passenger_id} has on file",
-        "look up the credit cards of {passenger_id}",
-        "check what cards {passenger_id} can pay with",
-    ],
-)
-def list_passenger_cards(ctx: Context, passenger_id: Annotated[PassengerId, "Passenger who pays"]) -> CardList:
-    """List the payment cards that a passenger left on file."""
-    rules.passenger(ctx, passenger_id)
-    return {
-        "cards": [
-            {
-                "card_id": row["id"],
-                "brand": row["brand"],
-                "last4": row["last4"],
-                "expires": row["expires"],
-                "payment_limit": money(row["payment_limit"]),
-            }
-            for row in ctx.rows(_CARDS, passenger=passenger_id)
-        ]
-    }
 
 
 class SecurityCode(TypedDict):

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, literal, select, union_all
 
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.travel_booking import cabins, fares
@@ -60,14 +60,23 @@ PARTY = (
     )
     .order_by(_PERSON.name, BOOKING.id)
 )
-_BLOCKS = select(_BLOCK.first_night, _BLOCK.until, _BLOCK.rooms).where(
-    _BLOCK.room_id == bindparam("room"), _BLOCK.first_night < bindparam("end"), _BLOCK.until > bindparam("start")
-)
-_OWN_STAYS = select(_STAY.check_in, _STAY.check_out).where(
-    _STAY.room_id == bindparam("room"),
-    _STAY.status != "cancelled",
-    _STAY.check_in < bindparam("end"),
-    _STAY.check_out > bindparam("start"),
+_ROOM = HotelRoom.__table__.c
+_TAKEN: Any = union_all(
+    select(_BLOCK.room_id, _BLOCK.first_night, _BLOCK.until, _BLOCK.rooms)
+    .join_from(RoomBlock.__table__, HotelRoom.__table__, _ROOM.id == _BLOCK.room_id)
+    .where(
+        _ROOM.hotel_id == bindparam("hotel"),
+        _BLOCK.first_night < bindparam("end"),
+        _BLOCK.until > bindparam("start"),
+    ),
+    select(_STAY.room_id, _STAY.check_in, _STAY.check_out, literal(1))
+    .join_from(HotelBooking.__table__, HotelRoom.__table__, _ROOM.id == _STAY.room_id)
+    .where(
+        _ROOM.hotel_id == bindparam("hotel"),
+        _STAY.status != "cancelled",
+        _STAY.check_in < bindparam("end"),
+        _STAY.check_out > bindparam("start"),
+    ),
 )
 
 
@@ -98,15 +107,21 @@ def room(ctx: Context, room_id: str) -> Row:
 
 def card(ctx: Context, card_id: str) -> Row:
     """The payment card. Raises NotFound."""
-    return ctx.get(PaymentCard, card_id, "list_passenger_cards names the cards of a passenger")
+    return ctx.get(PaymentCard, card_id, "get_passenger names the cards of a passenger")
 
 
-def live_flight_booking(ctx: Context, flight_booking_id: str) -> Row:
-    """The flight booking with its flight and passenger. Raises NotFound, or Rejected when cancelled or departed."""
+def flight_booking(ctx: Context, flight_booking_id: str) -> Row:
+    """The flight booking with its flight and passenger. Raises NotFound, or Rejected when it is cancelled."""
     rows = ctx.rows(_BOOKED_FLIGHT, key=flight_booking_id)
     row = rows[0] if rows else ctx.get(FlightBooking, flight_booking_id, "get_itinerary names those of an itinerary")
     if row["status"] == "cancelled":
         raise Rejected(f"{flight_booking_id} is cancelled; book_flight books a flight anew")
+    return row
+
+
+def upcoming_flight_booking(ctx: Context, flight_booking_id: str) -> Row:
+    """The same, of a flight to come. Raises NotFound, or Rejected when the booking is cancelled or has departed."""
+    row = flight_booking(ctx, flight_booking_id)
     if row["leaves"] <= ctx.timestamp:
         raise Rejected(
             f"{row['number']} of {flight_booking_id} departed at {departs(row['leaves'], row['origin'])}; "
@@ -196,14 +211,18 @@ def leaves_nobody_alone(ctx: Context, booking: Row) -> None:
         )
 
 
-def free_rooms(ctx: Context, row: Row, check_in: str, check_out: str) -> int:
-    """How many rooms of the type are free on every night of a stay."""
-    spans = {"room": row["id"], "start": check_in, "end": check_out}
-    taken = [(one["first_night"], one["until"], one["rooms"]) for one in ctx.rows(_BLOCKS, **spans)]
-    taken += [(one["check_in"], one["check_out"], 1) for one in ctx.rows(_OWN_STAYS, **spans)]
-    nights = {max(start, check_in) for start, _, _ in taken}  # the fullest night is one on which a stay begins
-    fullest = max((sum(rooms for start, end, rooms in taken if start <= night < end) for night in nights), default=0)
-    return int(row["rooms"]) - fullest
+def taken_rooms(ctx: Context, hotel_id: str, check_in: str, check_out: str) -> dict[str, int]:
+    """Of each room type of a hotel, how many rooms are taken on the fullest night of a stay; 0 is left out."""
+    spans: dict[str, list[Row]] = {}
+    for row in ctx.rows(_TAKEN, hotel=hotel_id, start=check_in, end=check_out):
+        spans.setdefault(row["room_id"], []).append(row)
+    return {room_id: _fullest(rows, check_in) for room_id, rows in spans.items()}
+
+
+def _fullest(spans: list[Row], check_in: str) -> int:
+    """The most rooms taken at once: on the first night, or one on which another stay begins."""
+    nights = {max(row["first_night"], check_in) for row in spans}
+    return max(sum(row["rooms"] for row in spans if row["first_night"] <= night < row["until"]) for night in nights)
 
 
 def hold_end(ctx: Context, first_day: str) -> str:

@@ -5,7 +5,6 @@ from math import asin, cos, radians, sin, sqrt
 from random import Random
 
 from proverl.envs import Draft
-from proverl.envs.names import address
 from proverl.envs.servers.travel_booking import cabins, words
 from proverl.envs.servers.travel_booking.tables import Flight, FlightBooking, Hotel, HotelBooking, HotelRoom, RoomBlock
 from proverl.envs.servers.travel_booking.timetable import AIRPORTS, PLACES, departs, text
@@ -91,20 +90,20 @@ def sell_seats(draft: Draft) -> None:
 def add_hotels(draft: Draft) -> None:
     """Five hotels in each city, two of them namesakes, two under renovation; two or three room types each."""
     rng = draft.rng
-    names = rng.sample(words.HOTEL_NAMES, len(words.HOTEL_NAMES))
-    names[-1] = names[0]
-    for index, name in enumerate(names):
-        stars = (3, 4, 4, 5, 3)[index % 5]
+    everywhere = [(city, name, streets) for city, (names, streets) in words.HOTELS.items() for name in names]
+    stars = {city: rng.sample((3, 3, 4, 4, 5), 5) for city in words.HOTELS}
+    closed = rng.sample(range(len(everywhere)), 2)
+    for index, (city, name, streets) in enumerate(everywhere):
         hotel = draft.add(
             Hotel,
             name=name,
-            city=list(AIRPORTS.values())[index // 5],
-            stars=stars,
-            address=address(rng),
-            min_nights=2 if index % 6 == 4 else 1,
-            closed_until=draft.day(rng.randint(25, 80)) if index in (8, 21) else None,
+            city=city,
+            stars=stars[city][index % 5],
+            address=f"{rng.choice(streets)} {rng.randint(1, 120)}",
+            min_nights=2 if rng.random() < 0.15 else 1,
+            closed_until=draft.day(rng.randint(25, 80)) if index in closed else None,
         )
-        nightly = rng.randint(55, 85) * (stars - 1.2) / 2
+        nightly = rng.randint(55, 85) * (hotel["stars"] - 1.2) / 2
         for room, sleeps, percent in sorted(rng.sample(words.ROOMS, rng.choice((2, 3, 3))), key=lambda kind: kind[2]):
             draft.add(
                 HotelRoom,

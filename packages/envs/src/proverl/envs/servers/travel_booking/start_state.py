@@ -34,7 +34,8 @@ from proverl.envs.state import Row
 
 _ADULTS, _MINORS = 28, 5
 _CARD_DIGITS = {"Visa": 3, "Mastercard": 3, "American Express": 4}
-_UPCOMING = ("confirmed", "confirmed", "held", "confirmed", "cancelled", "confirmed", "expired")
+_SOON = ("confirmed", "confirmed", "confirmed", "held", "confirmed", "confirmed", "expired")
+_LATER = ("held", "confirmed", "cancelled", "held", "confirmed", "held")
 
 
 def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
@@ -104,7 +105,6 @@ class _Trips:
         self.away: dict[str, list[tuple[str, str]]] = {}
         self.seats: set[tuple[str, str]] = set()
         self.taken: dict[str, int] = {}
-        self.titles = list(words.TITLES)
         self.cards: dict[str, list[Row]] = {}
         for card in draft.rows[PaymentCard]:
             if card["expires"] >= draft.day(0)[:7]:
@@ -118,14 +118,15 @@ class _Trips:
         soon = [flight for flight in ahead if flight["leaves"] < self.check_in]
         for index in range(8):
             self._trip(self.rng.choice(past), past, "past", index)
-        for index, out in enumerate(self.rng.sample(soon, 16) + self.rng.sample(ahead, 18)):
-            self._trip(out, ahead, _UPCOMING[index % len(_UPCOMING)], index)
+        for first, kinds in ((soon, _SOON), (ahead, _LATER)):
+            for index, out in enumerate(self.rng.sample(first, 17)):
+                self._trip(out, ahead, kinds[index % len(kinds)], index)
         self._cancel_departures(ahead)
         for lead, _ in self.rng.sample(self.people, 3):
-            self._itinerary(lead, -self.rng.randint(0, 12))
+            self._itinerary(lead, self.rng.choice(list(words.HOTELS)), -self.rng.randint(0, 12))
 
-    def _itinerary(self, lead: Row, days: int) -> Row:
-        title = self.rng.choice(self.titles)
+    def _itinerary(self, lead: Row, city: str, days: int) -> Row:
+        title = self.rng.choice(words.OCCASIONS).format(city)
         return self.draft.add(Itinerary, passenger_id=lead["id"], title=title, created_on=self.draft.day(days))
 
     def _trip(self, out: Row, flights: list[Row], kind: str, index: int) -> None:
@@ -144,7 +145,7 @@ class _Trips:
             return
         lead, children = family
         created = self._created(out, kind)
-        itinerary = self._itinerary(lead, created)
+        itinerary = self._itinerary(lead, AIRPORTS[out["destination"]], created)
         held_until = self.draft.day(created + 2)
         paid_rows: list[Row] = []
         for flight in [out, back] if back else [out]:
@@ -182,8 +183,9 @@ class _Trips:
         status = {"held": "held", "expired": "held", "cancelled": "cancelled"}.get(kind, "ticketed")
         valid = person["passport_expires"] >= local_day(flight)
         if flight["leaves"] < self.now or (status == "ticketed" and flight["leaves"] < self.check_in and valid):
-            status = "checked_in" if flight["leaves"] < self.now or self.rng.random() < 0.3 else status
-        seated = status == "checked_in" or (status == "ticketed" and fare != "basic" and self.rng.random() < 0.5)
+            status = "checked_in" if flight["leaves"] < self.now or self.rng.random() < 0.2 else status
+        may_sit = status == "ticketed" and (fare != "basic" or flight["leaves"] < self.check_in)
+        seated = status == "checked_in" or (may_sit and self.rng.random() < 0.5)
         return self.draft.add(
             FlightBooking,
             itinerary_id=itinerary["id"],
@@ -252,11 +254,19 @@ class _Trips:
         for row in bookings:
             row["card_id"] = card["id"]
             if kind == "cancelled":
-                row["price"] = row["price"] if row.get("fare") == "basic" else 0
+                row["price"] = self._kept(row)
             row["paid"] = row["price"]
         refund = total - sum(row["paid"] for row in bookings)
         if refund:
             self._book_payment(itinerary, card, -refund, created + 3)
+
+    def _kept(self, booking: Row) -> int:
+        """What the agency keeps of a cancelled booking's price; the stay was cancelled in time."""
+        if "fare" not in booking:
+            return 0
+        number = next(flight["number"] for flight in self.draft.rows[Flight] if flight["id"] == booking["flight_id"])
+        fee = fares.FARES[number[:2]][booking["fare"]].cancel_fee
+        return int(booking["price"] if fee is None else min(fee, booking["price"]))
 
     def _book_payment(self, itinerary: Row, card: Row, amount: int, days: int) -> None:
         self.draft.add(

@@ -1,19 +1,45 @@
 """Words: hotels, rooms, and examples of what callers say."""
 
+OCCASIONS = (
+    "{} long weekend", "Client visit {}", "Family trip to {}", "Conference in {}", "Honeymoon, {}", "Trade fair {}",
+    "Mum's 70th in {}", "{} job interview", "Concert in {}", "Board meeting {}", "{} with the choir", "Wedding in {}",
+)  # fmt: skip
 TITLES = (
-    "Spring break in Lisbon", "Copenhagen long weekend", "Rome with the kids", "Client visit London",
-    "New York marathon", "Honeymoon", "Annual sales meeting", "Mum's 70th birthday", "Vienna Christmas markets",
-    "Trade fair Brussels", "Summer family trip", "Board meeting", "Jazz festival", "Job interview",
-    "Wedding in Sintra", "University open day", "Museum tour", "Conference on rail safety",
+    "Lisbon long weekend", "Client visit London", "Rome with the kids", "New York marathon", "Honeymoon",
+    "Annual sales meeting", "Mum's 70th birthday", "Vienna Christmas markets", "Trade fair Brussels",
+    "Summer family trip", "Board meeting", "Jazz festival Copenhagen", "Job interview", "Wedding in Sintra",
+    "University open day", "Museum tour", "Conference on rail safety",
 )  # fmt: skip
-HOTEL_NAMES = (
-    "Hotel Central", "Grand Park Hotel", "The Harbour House", "Hotel Aurora", "Stadsvilla", "Casa das Flores",
-    "Hotel Sachsenhof", "The Old Mint", "Residenz am Ring", "Palazzo Velli", "Pensão Alegria", "Nyhavn Lofts",
-    "The Bowery Rooms", "Hotel Métropole Sud", "Albergo del Sole", "Kensington Terrace", "Hotel Zum Löwen",
-    "Riverside Inn", "Maison Ixelles", "Hotel Baixa", "Skt. Annæ Hotel", "Midtown Plaza", "The Fig Tree",
-    "Hotel Karlskirche", "Villa Trastevere", "Bloomsbury Court", "Atlantic View", "Hotel du Parc", "Station Lodge",
-    "The Copper Roof", "Hotel Belvedere", "Hudson Corner", "Casa Azul", "Hotel Ørsted", "Le Petit Sablon",
-)  # fmt: skip
+HOTELS = {  # by city: five hotels and some streets; one name is found twice
+    "Brussels": (
+        ("Hotel Métropole Sud", "Maison Ixelles", "Le Petit Sablon", "Hotel du Parc", "Hotel Central"),
+        ("Rue du Midi", "Avenue Louise", "Rue Neuve", "Boulevard Anspach"),
+    ),
+    "Copenhagen": (
+        ("Nyhavn Lofts", "Hotel Ørsted", "Skt. Annæ Hotel", "The Copper Roof", "Hotel Nørreport"),
+        ("Bredgade", "Vesterbrogade", "Store Kongensgade", "Istedgade"),
+    ),
+    "Rome": (
+        ("Palazzo Velli", "Albergo del Sole", "Villa Trastevere", "Hotel Aurora", "Residenza Navona"),
+        ("Via Cavour", "Via Nazionale", "Via dei Coronari", "Viale di Trastevere"),
+    ),
+    "New York": (
+        ("Midtown Plaza", "The Bowery Rooms", "Hudson Corner", "Grand Park Hotel", "The Fig Tree"),
+        ("Lexington Avenue", "West 44th Street", "Bowery", "Hudson Street"),
+    ),
+    "London": (
+        ("Kensington Terrace", "Bloomsbury Court", "The Old Mint", "Riverside Inn", "Station Lodge"),
+        ("Gower Street", "Cromwell Road", "Queensway", "Borough High Street"),
+    ),
+    "Lisbon": (
+        ("Casa das Flores", "Hotel Baixa", "Pensão Alegria", "Casa Azul", "Atlantic View"),
+        ("Rua Augusta", "Avenida da Liberdade", "Rua do Alecrim", "Rua da Prata"),
+    ),
+    "Vienna": (
+        ("Residenz am Ring", "Hotel Karlskirche", "Hotel Zum Löwen", "Hotel Sachsenhof", "Hotel Central"),
+        ("Mariahilfer Straße", "Wiedner Hauptstraße", "Landstraßer Hauptstraße", "Praterstraße"),
+    ),
+}
 ROOMS = (  # name, sleeps, price against a double in percent
     ("Single room", 1, 75), ("Double room", 2, 100), ("Twin room", 2, 100), ("Superior double", 2, 135),
     ("Family room", 4, 165), ("Junior suite", 3, 210),
