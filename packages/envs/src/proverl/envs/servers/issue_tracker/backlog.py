@@ -139,7 +139,7 @@ def _dead_ends(backlog: Backlog, left: list[Row]) -> None:
 
 def _assign(backlog: Backlog) -> None:
     for issue in backlog.issues:
-        if issue["status"] == "to_do" and backlog.draft.rng.random() < 0.55:
+        if issue["status"] == "to_do" and backlog.draft.rng.random() < 0.7:
             issue["assignee_id"] = backlog.draft.rng.choice(backlog.team)
 
 
@@ -201,7 +201,7 @@ def _traces(backlog: Backlog, logged: Counter[tuple[str, str]]) -> None:
 def _log(draft: Draft, issue: Row, days: int, logged: Counter[tuple[str, str]]) -> None:
     """Log work on the last working day at that time, unless the issue is younger or the person's day is full."""
     weekday = (draft.today - timedelta(days=days)).weekday()
-    day, minutes = draft.day(-days - max(weekday - 4, 0)), draft.rng.randint(1, 8) * 15
+    day, minutes = draft.day(-days - max(weekday - 4, 0)), draft.rng.randint(2, 14) * 15
     worker = issue["assignee_id"]
     if issue["created_on"] <= day and logged[worker, day] + minutes <= _LOGGED_A_DAY:
         logged[worker, day] += minutes

@@ -64,8 +64,8 @@ class MovedIssue(TypedDict):
 @server.tool(
     phrases=[
         "move {issue_id} to {status}[ with the resolution {resolution}]",
-        "transition {issue_id} to {status}[, resolved as {resolution}]",
-        "change the status of {issue_id} to {status}[, resolution {resolution}]",
+        "transition {issue_id} to {status}",
+        "change the status of {issue_id} to {status}",
         "mark {issue_id} as {status}[, giving {resolution} as its resolution]",
     ],
 )

@@ -166,7 +166,7 @@ def _check_contents(ctx: Context, sprint_id: str) -> None:
     unsized = [row["id"] for row in held if row["points"] is None]
     if unsized:
         raise Rejected(
-            f"{' and '.join(unsized[:3])} in {sprint_id} have no story points; update_issue estimates them first"
+            f"no story points on {' and '.join(unsized[:3])} in {sprint_id}; update_issue estimates them first"
         )
 
 

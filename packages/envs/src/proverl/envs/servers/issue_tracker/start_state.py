@@ -44,7 +44,8 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
 
 
 def _users(draft: Draft) -> list[Row]:
-    names = full_names(draft.rng, _PEOPLE)
+    first, *others = full_names(draft.rng, _PEOPLE)
+    names = [*others, first]  # the namesakes are last, and neither is the caller
     leaver = draft.rng.randrange(1, _PEOPLE - 1)
     users = [draft.add(User, id=SELF, name=names[0], active=True)]
     return users + [

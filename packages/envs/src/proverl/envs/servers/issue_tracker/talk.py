@@ -165,6 +165,6 @@ def add_issue_watcher(
     user = rules.member(ctx, user_id, row["project_id"])
     watching = [found["user_id"] for found in ctx.rows(_WATCHERS, issue=issue_id)]
     if user_id in watching:
-        raise Rejected(f"user {user_id} ({user['name']}) watches {issue_id} already; {len(watching)} users do")
+        raise Rejected(f"user {user_id} ({user['name']}) watches {issue_id} already; name another user")
     ctx.insert(Watcher, issue_id=issue_id, user_id=user_id)
     return {"issue_id": issue_id, "watchers": len(watching) + 1}

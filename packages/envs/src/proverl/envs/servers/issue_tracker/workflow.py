@@ -85,7 +85,7 @@ def _may_resolve(ctx: Context, row: Row, resolution: str | None) -> None:
     parts = ctx.rows(_OPEN_PARTS, issue=row["id"])
     if parts:
         named = ", ".join(part["id"] for part in parts[:3])
-        raise Rejected(f"{row['id']} has {len(parts)} open child issues ({named}); they must be done first")
+        raise Rejected(f"{row['id']} has open child issues ({named}); they must be done first")
 
 
 def _may_reopen(ctx: Context, row: Row) -> None:
