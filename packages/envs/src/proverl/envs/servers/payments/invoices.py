@@ -1,0 +1,270 @@
+"""Invoices: list, read, create, void."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from sqlalchemy import and_, bindparam, case, func, or_, select, update
+from typing_extensions import TypedDict
+
+from proverl.envs import Context, IsoDate, Money, Rejected, Text, cents, money
+from proverl.envs.servers.payments import rules, words
+from proverl.envs.servers.payments.app import server
+from proverl.envs.servers.payments.tables import (
+    Base,
+    Charge,
+    ChargeId,
+    Customer,
+    CustomerId,
+    Invoice,
+    InvoiceId,
+    PaymentLink,
+    PaymentLinkId,
+    Refund,
+)
+
+InvoiceStatus = Literal["open", "overdue", "paid", "void", "uncollectible"]
+ChargeStatus = Literal["succeeded", "failed", "disputed"]
+
+_LONGEST_TERM = 365  # days until an invoice is due
+_NO_LIMIT = -1  # to SQLite
+_MOST_OVERDUE = 2  # invoices; a customer who owes more gets no new one
+_INVOICE, _CHARGE, _REFUND = Invoice.__table__.c, Charge.__table__.c, Refund.__table__.c
+_STATUS = case(
+    (and_(_INVOICE.status == "open", _INVOICE.due_on < bindparam("today")), "overdue"), else_=_INVOICE.status
+)
+_INVOICES = (
+    select(_INVOICE.id, _INVOICE.customer_id, _INVOICE.amount, _STATUS.label("status"), Customer.name)
+    .join_from(Invoice.__table__, Customer.__table__, _INVOICE.customer_id == Customer.id)
+    .where(or_(bindparam("status") == "", bindparam("status") == _STATUS))
+    .order_by(_INVOICE.issued_on.desc(), _INVOICE.issued_at.desc(), _INVOICE.id)
+    .limit(bindparam("limit"))
+)
+_INVOICE_WITH_CARD = (
+    select(Invoice.__table__, Customer.card_brand, Customer.card_last4, Customer.card_expires)
+    .join_from(Invoice.__table__, Customer.__table__, _INVOICE.customer_id == Customer.id)
+    .where(_INVOICE.id == bindparam("invoice"))
+)
+_CHARGES = (
+    select(_CHARGE.id, _CHARGE.amount, _CHARGE.status, func.coalesce(func.sum(_REFUND.amount), 0).label("refunded"))
+    .outerjoin_from(Charge.__table__, Refund.__table__, _REFUND.charge_id == _CHARGE.id)
+    .where(_CHARGE.invoice_id == bindparam("invoice"))
+    .group_by(_CHARGE.id)
+    .order_by(_CHARGE.charged_on, _CHARGE.charged_at, _CHARGE.id)
+)
+_OVERDUE = (
+    select(_INVOICE.id)
+    .where(
+        _INVOICE.customer_id == bindparam("customer"), _INVOICE.status == "open", _INVOICE.due_on < bindparam("today")
+    )
+    .order_by(_INVOICE.id)
+)
+_DEACTIVATE = (
+    update(Base.metadata.tables["payment_link"])
+    .where(PaymentLink.invoice_id == bindparam("invoice"), PaymentLink.status == "active")
+    .values(status="deactivated")
+)
+
+
+def deactivate_links(ctx: Context, invoice_id: str) -> None:
+    """Nobody can pay an invoice through its links any more."""
+    ctx.db.execute(_DEACTIVATE, {"invoice": invoice_id})
+
+
+class InvoiceItem(TypedDict):
+    """An invoice in a list; `amount` in EUR."""
+
+    invoice_id: InvoiceId
+    customer_id: CustomerId
+    customer: str
+    amount: float
+    status: InvoiceStatus
+
+
+class InvoiceList(TypedDict):
+    """Invoices that fit, newest first."""
+
+    invoices: list[InvoiceItem]
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "list the[ {status}] invoices[ to {customer}][, {limit} at most]",
+        "show me which[ {status}] invoices there are[ for {customer}]",
+        "look up the latest[ {limit}][ {status}] invoices",
+        "find invoices[ that are {status}][ and went to {customer}]",
+    ],
+)
+def list_invoices(
+    ctx: Context,
+    status: Annotated[InvoiceStatus | None, "Only invoices with this status; overdue ones are not open"] = None,
+    customer: Annotated[
+        Annotated[Text, Field(max_length=80, examples=list(words.NAMES))] | None,
+        "Part of the customer's name; upper and lower case make no difference",
+    ] = None,
+    limit: Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most invoices listed"] = 5,
+) -> InvoiceList:
+    """List invoices, newest first."""
+    wanted = (customer or "").casefold()
+    query = {"status": status or "", "today": ctx.today, "limit": _NO_LIMIT if wanted else limit}
+    rows = ctx.db.execute(_INVOICES, query).all()  # not all become dicts: most do not fit
+    fitting = [row for row in rows if wanted in row.name.casefold()]
+    return {
+        "invoices": [
+            {
+                "invoice_id": row.id,
+                "customer_id": row.customer_id,
+                "customer": row.name,
+                "amount": money(row.amount),
+                "status": row.status,
+            }
+            for row in fitting[:limit]
+        ]
+    }
+
+
+class ChargeItem(TypedDict):
+    """A charge for an invoice; amounts in EUR."""
+
+    charge_id: ChargeId
+    amount: float
+    refunded: float
+    status: ChargeStatus
+
+
+class InvoiceView(TypedDict):
+    """An invoice in full; amounts in EUR, `payment_link_id` names the link that works now, `card` the saved card."""
+
+    invoice_id: InvoiceId
+    customer_id: CustomerId
+    description: str
+    amount: float
+    amount_paid: float
+    status: InvoiceStatus
+    due_date: str
+    card: str | None
+    payment_link_id: PaymentLinkId | None
+    charges: list[ChargeItem]
+
+
+@server.tool(
+    read_only=True,
+    phrases=[
+        "show me {invoice_id} with its charges",
+        "check what has been paid on {invoice_id}",
+        "pull up the details of {invoice_id}",
+        "tell me which charges and payment link {invoice_id} has",
+    ],
+)
+def get_invoice(ctx: Context, invoice_id: Annotated[InvoiceId, "Invoice to read"]) -> InvoiceView:
+    """Get an invoice with what was charged and refunded, the customer's saved card and the active payment link."""
+    found = ctx.rows(_INVOICE_WITH_CARD, invoice=invoice_id)
+    row = found[0] if found else rules.invoice(ctx, invoice_id)
+    link = rules.active_link(ctx, invoice_id)
+    card = f"{row['card_brand']} ending in {row['card_last4']}, expires {row['card_expires']}"
+    return {
+        "invoice_id": invoice_id,
+        "customer_id": row["customer_id"],
+        "description": row["description"],
+        "amount": money(row["amount"]),
+        "amount_paid": money(row["paid"]),
+        "status": "overdue" if row["status"] == "open" and row["due_on"] < ctx.today else row["status"],
+        "due_date": row["due_on"],
+        "card": card if row["card_brand"] else None,
+        "payment_link_id": link["id"] if link else None,
+        "charges": [
+            {
+                "charge_id": item["id"],
+                "amount": money(item["amount"]),
+                "refunded": money(item["refunded"]),
+                "status": item["status"],
+            }
+            for item in ctx.rows(_CHARGES, invoice=invoice_id)
+        ],
+    }
+
+
+class CreatedInvoice(TypedDict):
+    """An invoice just sent."""
+
+    invoice_id: InvoiceId
+    status: Literal["open"]
+    due_date: str
+
+
+@server.tool(
+    phrases=[
+        "send {customer_id} an invoice over {amount} due on {due_date}[ for {description}]",
+        "bill {customer_id} {amount}[ for {description}], payable by {due_date}",
+        "create an invoice of {amount} to {customer_id}[ about {description}] with the due date {due_date}",
+        "invoice {customer_id} for {amount}, due {due_date}[, description {description}]",
+    ],
+)
+def create_invoice(
+    ctx: Context,
+    customer_id: Annotated[CustomerId, "Customer who pays"],
+    amount: Annotated[Money, "Amount in EUR, at most 50,000.00"],
+    due_date: Annotated[IsoDate, "Last day to pay, today or later"],
+    description: Annotated[
+        Annotated[Text, Field(max_length=120, examples=list(words.DESCRIPTIONS))] | None, "What is billed"
+    ] = None,
+) -> CreatedInvoice:
+    """Create an invoice and send it to the customer. It is open until it is paid or voided."""
+    rules.customer_in_good_standing(ctx, customer_id)
+    rules.within_days(ctx, "due_date", due_date, _LONGEST_TERM)
+    total = cents(amount)
+    if total > rules.LARGEST_INVOICE:
+        raise Rejected(
+            f"an invoice of {amount:.2f} is above the limit of {money(rules.LARGEST_INVOICE):.2f}; split it up"
+        )
+    overdue = [row["id"] for row in ctx.rows(_OVERDUE, customer=customer_id, today=ctx.today)]
+    if len(overdue) >= _MOST_OVERDUE:
+        raise Rejected(
+            f"customer {customer_id} has {len(overdue)} overdue invoices ({', '.join(overdue)}); "
+            "collect or void one of them before a new one is sent"
+        )
+    row = ctx.insert(
+        Invoice,
+        customer_id=customer_id,
+        amount=total,
+        paid=0,
+        status="open",
+        description=description or "Services",
+        issued_on=ctx.today,
+        issued_at=ctx.timestamp[11:],
+        due_on=due_date,
+        voided_on=None,
+        voided_at=None,
+    )
+    return {"invoice_id": row["id"], "status": "open", "due_date": due_date}
+
+
+class VoidedInvoice(TypedDict):
+    """An invoice that nobody has to pay any more."""
+
+    invoice_id: InvoiceId
+    status: Literal["void"]
+
+
+@server.tool(
+    destructive=True,
+    phrases=[
+        "void {invoice_id}",
+        "cancel {invoice_id} so that nobody has to pay it",
+        "annul {invoice_id}",
+        "take back {invoice_id}, it was a mistake",
+    ],
+)
+def void_invoice(ctx: Context, invoice_id: Annotated[InvoiceId, "Invoice on which nothing was paid"]) -> VoidedInvoice:
+    """Void an invoice on which nothing has been paid, for good. Its payment link stops working."""
+    row = rules.invoice(ctx, invoice_id)
+    if row["status"] == "void":
+        raise Rejected(f"invoice {invoice_id} was voided already, on {row['voided_on']}; nothing is left to do")
+    if row["paid"]:
+        raise Rejected(
+            f"{money(row['paid']):.2f} was paid on invoice {invoice_id}; only invoices without any payment can be "
+            "voided, create_refund gives money back"
+        )
+    ctx.update(Invoice, invoice_id, status="void", voided_on=ctx.today, voided_at=ctx.timestamp[11:])
+    deactivate_links(ctx, invoice_id)
+    return {"invoice_id": invoice_id, "status": "void"}
