@@ -80,7 +80,9 @@ def search_listings(
     format: Annotated[Format | None, "Only listings sold this way"] = None,
     max_price: Annotated[Money | None, "Highest price or highest bid so far, in EUR"] = None,
     seller_id: Annotated[MemberId | None, "Only listings of this seller"] = None,
-    limit: Annotated[Limit, "Most listings returned"] = 5,
+    limit: Annotated[
+        int, Field(ge=1, le=100, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most listings returned"
+    ] = 5,
 ) -> ListingList:
     """Search what other members have for sale now, those that end soonest first."""
     if seller_id is not None:

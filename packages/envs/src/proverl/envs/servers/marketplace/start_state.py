@@ -19,8 +19,8 @@ from proverl.envs.state import Row
 
 _MEMBERS = 45
 _CONDITIONS = ("new", "like_new", "like_new", "good", "good", "good", "worn")
-_OTHERS_AUCTIONS = 30
-_OTHERS_FIXED = 48
+_OTHERS_AUCTIONS = 26
+_OTHERS_FIXED = 54
 
 
 class Thing(NamedTuple):
@@ -152,7 +152,7 @@ def _sell_others(market: Market) -> None:
     sellers = [row for row in market.members if row["id"] != ME]
     for index in range(_OTHERS_FIXED):
         row = market.list_at_price(sellers[index % 40], rng.randint(0, 19 if index % 3 else 29))
-        row["takes_offers"] = index % 4 > 0
+        row["takes_offers"] = index % 6 > 0
         if row["takes_offers"] and rng.random() < 0.2:
             row["least_offer"] = row["price"] * rng.choice((50, 60, 70)) // 10_000 * 100
     for index in range(_OTHERS_AUCTIONS):
