@@ -8,9 +8,8 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, Rejected
 from proverl.envs.servers.issue_tracker import rules
 from proverl.envs.servers.issue_tracker.app import server
-from proverl.envs.servers.issue_tracker.issues import Status
 from proverl.envs.servers.issue_tracker.rules import ISSUE
-from proverl.envs.servers.issue_tracker.tables import Issue, IssueId, Link
+from proverl.envs.servers.issue_tracker.tables import Issue, IssueId, Link, Status
 from proverl.envs.state import Row
 
 Relation = Literal["blocks", "duplicates", "relates_to"]

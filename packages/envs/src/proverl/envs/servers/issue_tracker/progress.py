@@ -9,8 +9,17 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, IsoDate, Rejected
 from proverl.envs.servers.issue_tracker import rules, workflow
 from proverl.envs.servers.issue_tracker.app import server
-from proverl.envs.servers.issue_tracker.issues import Resolution, Status
-from proverl.envs.servers.issue_tracker.tables import SELF, Issue, IssueId, Sprint, UserId, Worklog, WorklogId
+from proverl.envs.servers.issue_tracker.tables import (
+    SELF,
+    Issue,
+    IssueId,
+    Resolution,
+    Sprint,
+    Status,
+    UserId,
+    Worklog,
+    WorklogId,
+)
 
 _DAY = 600  # most minutes that one person logs for a day
 

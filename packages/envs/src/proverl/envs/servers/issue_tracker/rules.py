@@ -1,17 +1,12 @@
 """What the tracker refuses wherever an issue, a sprint or a user is named. Every refusal says what would be right."""
 
-from typing import Literal
-
 from sqlalchemy import bindparam, func, select
 
 from proverl.envs import Context, NotFound, Rejected
-from proverl.envs.servers.issue_tracker.tables import SELF, Issue, Member, Project, Sprint, User
+from proverl.envs.servers.issue_tracker.tables import SELF, Issue, Label, Member, Project, Sprint, User
 from proverl.envs.state import Row
 
 ISSUE, PROJECT, MEMBER, SPRINT = (model.__table__.c for model in (Issue, Project, Member, Sprint))
-
-Priority = Literal["highest", "high", "medium", "low", "lowest"]
-PRIORITIES: tuple[Priority, ...] = ("highest", "high", "medium", "low", "lowest")
 
 _RIGHTS = (PROJECT.name.label("project"), PROJECT.board, PROJECT.wip_limit, PROJECT.time_tracking, PROJECT.archived)
 _OWN = Member.__table__.alias("own")
@@ -39,6 +34,7 @@ _MEMBER = (
     )
     .where(User.id == bindparam("user"))
 )
+_LABELS = select(Label.label).where(Label.issue_id == bindparam("issue")).order_by(Label.label)
 _COMMITTED = select(func.coalesce(func.sum(ISSUE.points), 0)).where(ISSUE.sprint_id == bindparam("sprint"))
 
 
@@ -117,3 +113,8 @@ def room_for(ctx: Context, sprint_id: str, points: int) -> None:
             f"{sprint_id} holds {committed} of {capacity} story points; {points} more do not fit, at most "
             f"{max(capacity - committed, 0)} do"
         )
+
+
+def labels(ctx: Context, issue_id: str) -> list[str]:
+    """The labels of an issue in order."""
+    return [row["label"] for row in ctx.rows(_LABELS, issue=issue_id)]

@@ -1,5 +1,7 @@
 """The tracker's tables. Dates are ISO text, work is in minutes, priorities are numbers with 1 the highest."""
 
+from typing import Literal
+
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -11,6 +13,12 @@ SprintId = Ref("Sprint")
 IssueId = Ref("Issue")
 CommentId = Ref("Comment")
 WorklogId = Ref("Worklog")
+
+IssueType = Literal["epic", "story", "task", "bug", "subtask"]
+Status = Literal["to_do", "in_progress", "in_review", "done"]
+Resolution = Literal["fixed", "wont_do", "duplicate", "cannot_reproduce"]
+Priority = Literal["highest", "high", "medium", "low", "lowest"]
+PRIORITIES: tuple[Priority, ...] = ("highest", "high", "medium", "low", "lowest")
 
 SELF = "USR-00001"  # the user whom the caller acts as, in every world
 
@@ -85,12 +93,12 @@ class Issue(Base):
     id_prefix = "ISS"
     id: Mapped[str] = mapped_column(primary_key=True)
     project_id: Mapped[str] = mapped_column(ForeignKey("project.id"))
-    type: Mapped[str]  # epic, story, task, bug, subtask
+    type: Mapped[str]  # IssueType
     summary: Mapped[str]
     description: Mapped[str | None]
-    status: Mapped[str]  # to_do, in_progress, in_review, done
-    resolution: Mapped[str | None]  # fixed, wont_do, duplicate, cannot_reproduce
-    priority: Mapped[int]
+    status: Mapped[str]  # Status
+    resolution: Mapped[str | None]  # Resolution
+    priority: Mapped[int]  # place in PRIORITIES, from 1
     assignee_id: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
     sprint_id: Mapped[str | None] = mapped_column(ForeignKey("sprint.id"))
     parent_id: Mapped[str | None] = mapped_column(ForeignKey("issue.id"))

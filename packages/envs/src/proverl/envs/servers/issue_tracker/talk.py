@@ -30,7 +30,6 @@ _COMMENTS = (
     .order_by(Comment.written_on.desc(), Comment.written_at.desc(), Comment.id)
     .limit(bindparam("limit"))
 )
-_LABELS = select(Label.label).where(Label.issue_id == bindparam("issue")).order_by(Label.label)
 _WATCHERS = select(Watcher.user_id).where(Watcher.issue_id == bindparam("issue"))
 
 
@@ -131,7 +130,7 @@ def add_issue_label(
 ) -> LabelledIssue:
     """Add a label to an issue, which has at most 5."""
     rules.issue(ctx, issue_id)
-    labels = [row["label"] for row in ctx.rows(_LABELS, issue=issue_id)]
+    labels = rules.labels(ctx, issue_id)
     if label in labels:
         raise Rejected(f"{issue_id} has the label {label!r} already; its labels are {', '.join(labels)}")
     if len(labels) >= _MOST_LABELS:
