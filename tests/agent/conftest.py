@@ -91,7 +91,7 @@ class FakeEnvironment:
         self.ran.append(call)
         return self.answer(call)
 
-    def digest(self) -> str:
+    async def state_digest(self) -> str:
         return f"after {len(self.ran)}"
 
 

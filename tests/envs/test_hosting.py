@@ -51,7 +51,7 @@ def in_process(notes, seed):
 
 async def remote(server, seed, protocol):
     async with RemoteSession(server, seed, protocol) as session:
-        return [await session.execute(Call(*call)) for call in CALLS], await session.digest()
+        return [await session.execute(Call(*call)) for call in CALLS], await session.state_digest()
 
 
 @pytest.mark.parametrize("protocol", ["auto", "legacy"])
@@ -99,9 +99,9 @@ async def test_an_unknown_session_is_an_error(url, mode):
 async def test_a_repeated_call_id_does_not_act_twice_over_mcp(notes, url):
     async with RemoteSession(url, 2) as session:
         first = await session.execute(Call("add_note", {"text": "a", "cost": 1}, "call-7"))
-        digest = await session.digest()
+        digest = await session.state_digest()
         assert await session.execute(Call("add_note", {"text": "a", "cost": 1}, "call-7")) == first
-        assert await session.digest() == digest
+        assert await session.state_digest() == digest
 
 
 async def test_tools_arrive_with_their_types_and_hints(notes, url):

@@ -1,9 +1,12 @@
 """Sessions: isolated, deterministic, one transaction per call, errors as results."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy import text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from typing_extensions import TypedDict
 
 from proverl.core import ErrorCode
@@ -175,3 +178,105 @@ def test_schemas_name_the_entities_with_their_server(notes):
     assert tool.parameters["properties"]["note_id"]["x-entity"] == "notes.Note"
     assert tool.returns["properties"]["id"]["x-entity"] == "notes.Note"
     assert tool.required == ("note_id",)
+
+
+def slow_server(seen):
+    class Base(DeclarativeBase):
+        pass
+
+    class Row(Base):
+        __tablename__ = "row"
+        id: Mapped[str] = mapped_column(primary_key=True)
+
+    class Done(TypedDict):
+        id: str
+
+    server = Server("slow", "Tools that never end.", Base, lambda rng, now: {Row: [{"id": "first"}]})
+
+    @server.tool(phrases=["spin {id}"])
+    def spin(ctx: Context, id: str) -> Done:
+        """Compute for ever, and catch what can be caught."""
+        ctx.insert(Row, id=id)
+        while True:
+            try:
+                sum(range(1_000))
+            except Exception:
+                seen.append("caught")
+
+    @server.tool(phrases=["join {id}"])
+    def join(ctx: Context, id: str) -> Done:
+        """Run a statement that never ends."""
+        ctx.insert(Row, id=id)
+        ctx.db.execute(text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"))
+        return {"id": id}
+
+    @server.tool(phrases=["add {id}"])
+    def add(ctx: Context, id: str) -> Done:
+        """Add a row."""
+        return {"id": ctx.insert(Row, id=id)["id"]}
+
+    return server
+
+
+@pytest.mark.parametrize("tool", ["spin", "join"])
+def test_a_tool_that_never_ends_is_interrupted_undone_and_the_session_goes_on(tool):
+    seen = []
+    with Session([slow_server(seen)], 0, call_seconds=0.2) as session:
+        before = session.digest()
+        result = session.call(tool, {"id": "x"})
+        assert (result.code, result.message) == (
+            ErrorCode.TIMEOUT,
+            f"{tool} took longer than 0.2 seconds and was undone",
+        )
+        assert session.digest() == before and not seen
+        assert session.call("add", {"id": "x"}).ok
+
+
+def test_a_tool_that_never_ends_is_interrupted_in_any_thread():
+    def run(number):
+        with Session([slow_server([])], number, call_seconds=0.2) as session:
+            return [session.call("spin", {"id": "x"}).code, session.call("add", {"id": "x"}).ok]
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(run, range(8))) == [[ErrorCode.TIMEOUT, True]] * 8
+
+
+def test_equal_calls_get_equal_ids_however_they_are_written(notes):
+    ids = set()
+    for arguments in ({"text": "a", "cost": 5}, {"text": "a", "cost": 5.0}, {"cost": 5, "text": "a", "due": None}):
+        with Session([notes], 1) as session:
+            ids.add(session.call("add_note", arguments).content["id"])
+    assert len(ids) == 1
+
+
+def test_whole_floats_are_integers_and_no_others():
+    class Base(DeclarativeBase):
+        pass
+
+    class Row(Base):
+        __tablename__ = "row"
+        id: Mapped[str] = mapped_column(primary_key=True)
+
+    class Twice(TypedDict):
+        twice: int
+
+    server = Server("numbers", "Numbers.", Base, lambda rng, now: {})
+
+    @server.tool(read_only=True, phrases=["double {number}"])
+    def double(ctx: Context, number: int) -> Twice:
+        """Double a number."""
+        return {"twice": 2 * number}
+
+    with Session([server], 0) as session:
+        assert repr(session.call("double", {"number": 2.0}).content) == "{'twice': 4}"
+        for wrong in (2.5, 1e30, float("nan"), float("inf"), True, "2"):
+            assert session.call("double", {"number": wrong}).code == ErrorCode.INVALID_ARGUMENTS
+
+
+def test_arguments_nested_deeply_are_refused(notes):
+    nested = []
+    for _ in range(100_000):
+        nested = [nested]
+    with Session([notes], 0) as session:
+        for call_id in ("", "one"):
+            assert session.call("get_note", {"note_id": nested}, call_id).code == ErrorCode.INVALID_ARGUMENTS

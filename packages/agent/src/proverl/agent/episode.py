@@ -19,7 +19,7 @@ class Environment(Protocol):
     async def execute(self, call: Call) -> Result:
         """Run one call. Bad calls return a result with a code; raising means that the environment itself failed."""
 
-    def digest(self) -> str:
+    async def state_digest(self) -> str:
         """A digest of the whole state."""
 
 
@@ -65,7 +65,7 @@ class _Loop:
             self._stop(StopReason.TIME if late else StopReason.CRASHED, "" if late else _sentence(error))
         try:
             with self._timed("environment"):
-                self.episode.digest = self.environment.digest()
+                self.episode.digest = await self.environment.state_digest()
             self.episode.transcript = self.chat.transcript()
         except Exception as error:
             self._stop(StopReason.CRASHED, self.episode.error or _sentence(error))

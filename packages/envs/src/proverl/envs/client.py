@@ -73,7 +73,7 @@ class RemoteSession:
         meta = {**self._meta, **({CALL_KEY: call.id} if call.id else {})}
         return _result(await self._client.call_tool(call.name, call.arguments, meta=meta))  # type: ignore[arg-type]
 
-    async def digest(self) -> str:
+    async def state_digest(self) -> str:
         """Digest of the state there; empty for a third party's server."""
         if not self.id:
             return ""

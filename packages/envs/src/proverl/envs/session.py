@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from proverl.core import Call, ErrorCode, Json, Result, Tool, canonical_json
 from proverl.envs.context import Context
+from proverl.envs.deadline import Deadline, Overdue
 from proverl.envs.errors import Refusal
 from proverl.envs.registry import load_server
 from proverl.envs.schema import explain
@@ -20,6 +21,8 @@ from proverl.envs.state import Row, digest, dump, raw_connection
 
 _EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
 _TICK = timedelta(minutes=1)
+CALL_SECONDS = 5.0
+_EXACT = 2**53  # up to here a float that is whole is that integer
 
 
 def start_time(seed: int) -> datetime:
@@ -35,10 +38,16 @@ class Session:
     commits as a whole or leaves the state as it was. The clock moves one minute with each successful writing call.
     """
 
-    def __init__(self, servers: Sequence[str | Server], seed: int, id: str = "") -> None:
-        """Raises ValueError for an unknown server, or when two servers offer tools of the same name."""
+    def __init__(
+        self, servers: Sequence[str | Server], seed: int, id: str = "", call_seconds: float = CALL_SECONDS
+    ) -> None:
+        """A tool that runs longer than `call_seconds` is interrupted and undone.
+
+        Raises ValueError for an unknown server, or when two servers offer tools of the same name.
+        """
         self.id = id or f"session-{seed}"
         self.seed = seed
+        self.call_seconds = call_seconds
         self.now = start_time(seed)
         self._start = self.now
         self._servers = [load_server(server) if isinstance(server, str) else server for server in servers]
@@ -67,23 +76,28 @@ class Session:
         """
         if self._closed:
             raise RuntimeError(f"session {self.id} is closed; open a new one")
-        if not call_id:
-            return self._run(name, arguments)
+        try:
+            return self._once(name, arguments, call_id) if call_id else self._run(name, arguments)
+        except RecursionError:
+            return Result(None, ErrorCode.INVALID_ARGUMENTS, "the arguments are nested too deeply; make them flatter")
+
+    def _once(self, name: str, arguments: dict[str, Json], call_id: str) -> Result:
         text = repr((name, arguments))
-        if call_id in self._answered:
-            first, result = self._answered[call_id]
-            if first != text:
-                return Result(
-                    None, ErrorCode.INVALID_ARGUMENTS, f"call id {call_id!r} was used for another call; use a new id"
-                )
-            return result
-        result = self._run(name, arguments)
-        self._answered[call_id] = (text, result)
+        if call_id not in self._answered:
+            self._answered[call_id] = (text, self._run(name, arguments))
+        first, result = self._answered[call_id]
+        if first != text:
+            told = f"call id {call_id!r} was used for another call; use a new id"
+            return Result(None, ErrorCode.INVALID_ARGUMENTS, told)
         return result
 
     async def execute(self, call: Call) -> Result:
         """The same as `call`, in the shape that the episode loop shares with remote environments."""
         return self.call(call.name, call.arguments, call.id)
+
+    async def state_digest(self) -> str:
+        """The same as `digest`, in that shape."""
+        return self.digest()
 
     def digest(self) -> str:
         """SHA-256 (hex) of the content of all states, audit columns left out."""
@@ -149,27 +163,42 @@ class Session:
             return Result(None, ErrorCode.UNKNOWN_TOOL, f"no tool {name!r}; {hint}")
         server, entry = self._functions[name]
         try:
-            checked = entry.model.model_validate(arguments)
+            checked = entry.model.model_validate(_whole(arguments))
         except ValidationError as error:
             return Result(None, ErrorCode.INVALID_ARGUMENTS, explain(error, entry.model))
         values = {field: getattr(checked, field) for field in entry.model.model_fields}
-        key = "" if entry.tool.read_only else f"{name}|{canonical_json(arguments)}"
+        # from the checked values: 5 and 5.0, or a default said and not said, are the same call
+        key = "" if entry.tool.read_only else f"{name}|{canonical_json(values)}"
         return self._transact(server, entry, values, key)
 
     def _transact(self, server: Server, entry: ToolFunction, values: dict[str, Any], key: str) -> Result:
         context = self._context(server, key)
         raw = raw_connection(context.db)
         raw.execute("BEGIN")
+        deadline = Deadline(self.call_seconds, raw)
         try:
-            content = entry.function(context, **values)
+            with deadline:
+                content = entry.function(context, **values)
         except Refusal as refusal:
             raw.execute("ROLLBACK")
             return Result(None, refusal.code, str(refusal))
-        except Exception as error:  # a fault of the tool: the episode goes on, the state is as before
+        except (Exception, Overdue) as error:  # a fault of the tool: the episode goes on, the state is as before
             raw.execute("ROLLBACK")
+            if deadline.passed:
+                told = f"{entry.tool.name} took longer than {self.call_seconds:g} seconds and was undone"
+                return Result(None, ErrorCode.TIMEOUT, told)
             return Result(None, ErrorCode.CRASHED, f"{entry.tool.name} failed inside: {type(error).__name__}: {error}")
         raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
         if not entry.tool.read_only:
             self._written.add(server.name)
             self.now += _TICK
         return Result(content)
+
+
+def _whole(value: Any) -> Any:
+    """The same JSON with 2.0 as 2: JSON knows one kind of number, and a tool that wants 2 is content."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _EXACT else value
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list) else value

@@ -1,5 +1,6 @@
 """Train a model with GRPO: write the run's files, start the process that trains, wait for the trained model."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from proverl.trainer.rows import write_rows
 from proverl.trainer.verl_config import AGENT, RunPaths, verl_config
 
 _POLL_SECONDS = 0.5
+_LOG = logging.getLogger(__name__)
 
 OnStep = Callable[[int, Mapping[str, float]], None]
 
@@ -44,6 +46,7 @@ def train(
     What a killed call left in `folder` is gone on with: training resumes from the last complete checkpoint, and the
     lines of later steps in metrics.jsonl are written again. `on_step` is called once for each step later than `after`
     (the last one that the caller has recorded), in order, while training runs. A finished folder returns at once.
+    A training process that dies is started again from its last checkpoint, as long as each start gets further.
 
     Raises ValueError for settings that verl does not know or an empty dataset, FileNotFoundError when the tiny model is
     not there, and TrainingFailed when the training process fails.
@@ -69,8 +72,7 @@ def prepare(
     """Write what the training process reads (verl.yaml, agent_loop.yaml, rows.parquet); drop what a kill left torn."""
     config = verl_config(trainer, model, str(model_path(model)), limits, paths, seed)
     paths.checkpoints.mkdir(parents=True, exist_ok=True)
-    checkpoints.remove_incomplete(paths.checkpoints)
-    metrics.truncate(paths.metrics, checkpoints.latest(paths.checkpoints))
+    _drop_torn(paths)
     OmegaConf.save(config, paths.verl)
     loop = {
         "name": AGENT,
@@ -82,6 +84,12 @@ def prepare(
     }
     OmegaConf.save(OmegaConf.create([loop]), paths.agent_loop)
     write_rows(tasks, trainer.steps * trainer.prompts, seed, paths.rows)
+
+
+def _drop_torn(paths: RunPaths) -> None:
+    """Delete what a killed process left of the steps after its last complete checkpoint."""
+    checkpoints.remove_incomplete(paths.checkpoints)
+    metrics.truncate(paths.metrics, checkpoints.latest(paths.checkpoints))
 
 
 class _Steps:
@@ -99,11 +107,17 @@ class _Steps:
 
 
 def _run(paths: RunPaths, gpu: bool, steps: _Steps) -> None:
+    """Run the training process until a model is there. A fault that comes back before the next checkpoint is final."""
+    step = checkpoints.latest(paths.checkpoints)
     began = paths.log.stat().st_size if paths.log.exists() else 0
-    code = _wait(paths, gpu, steps)
-    if code:
+    while code := _wait(paths, gpu, steps):
         error = _last_error(paths.log.read_bytes()[began:].decode(errors="replace"))
-        raise TrainingFailed(f"training ended with code {code}: {error}; the whole story is in {paths.log}")
+        step, before = checkpoints.latest(paths.checkpoints), step
+        if step == before:
+            raise TrainingFailed(f"training ended with code {code}: {error}; the whole story is in {paths.log}")
+        _LOG.warning("training ended with code %s (%s) and goes on from step %s; see %s", code, error, step, paths.log)
+        _drop_torn(paths)
+        began = paths.log.stat().st_size
 
 
 def _wait(paths: RunPaths, gpu: bool, steps: _Steps) -> int:
@@ -129,6 +143,7 @@ def environment(gpu: bool) -> dict[str, str]:
         return os.environ | added
     added |= {
         "VERL_PLATFORM": "cpu",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # else Ray, seeing `uv run`, installs an environment for its workers
         "VERL_LOGGING_LEVEL": "WARNING",
         "TQ_LOGGING_LEVEL": "ERROR",
         "PYTHONWARNINGS": "ignore",

@@ -160,7 +160,7 @@ class _Replay:
         """The prepared result. Raises KeyError for a call that was not prepared."""
         return Result(self.results[canonical_json([call.name, call.arguments])])
 
-    def digest(self) -> str:
+    async def state_digest(self) -> str:
         """There is no state."""
         return ""
 
