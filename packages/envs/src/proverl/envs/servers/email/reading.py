@@ -290,7 +290,7 @@ class ContactList(TypedDict):
     read_only=True,
     phrases=[
         "find my contacts[ called {name}][, {limit} at most]",
-        "look up the email address[ of {name}] in my address book[, {kind} entries only]",
+        "go through my address book[ in search of {name}][, {kind} entries only]",
         "search the address book[ for {name}]",
         "show me the[ first {limit}] people and lists that I can write to[, only of the kind {kind}]",
     ],

@@ -11,7 +11,9 @@ from proverl.envs.state import Row
 
 _HISTORY = 60  # days
 _QUIET = 75  # days since the last message of an archived channel, at least
-_EMOJIS = ("thumbs_up", "thumbs_up", "thumbs_up", "heart", "tada", "eyes", "rocket", "joy", "pray", "raised_hands")
+_LEFT = 25  # days since the last of those who left said something, at least
+_CALM = ("thumbs_up", "thumbs_up", "thumbs_up", "eyes", "heart", "white_check_mark")
+_GLAD = ("tada", "heart", "joy", "raised_hands", "rocket")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
 
 
@@ -38,9 +40,10 @@ def converse(draft: Draft, room: Room, now: datetime) -> None:
     rng = draft.rng
     end = now - timedelta(days=_QUIET) if room.channel["archived"] else now
     count = min(len(room.threads), rng.randint(4, 6))
-    moments = sorted((_working_time(rng, end, _HISTORY) for _ in range(count)), reverse=True)
-    for thread, begun in zip(rng.sample(room.threads, count), moments, strict=True):
-        _thread(draft, room, thread, begun, end)
+    moments = sorted(_working_time(rng, end, _HISTORY) for _ in range(count))
+    chosen = sorted(rng.sample(range(len(room.threads)), count))
+    for place, begun in zip(chosen, moments, strict=True):
+        _thread(draft, room, room.threads[place], begun, now)
     if room.channel["archived"]:
         closed = end + timedelta(days=rng.randint(2, 20), minutes=rng.randint(0, 400))
         room.channel["archived_at"] = closed.isoformat(timespec="minutes")
@@ -53,9 +56,9 @@ def _working_time(rng: Random, end: datetime, days: int) -> datetime:
     return day.replace(hour=rng.randint(8, 16), minute=rng.randrange(60))
 
 
-def _thread(draft: Draft, room: Room, thread: tuple[str, ...], begun: datetime, end: datetime) -> None:
+def _thread(draft: Draft, room: Room, thread: tuple[str, ...], begun: datetime, now: datetime) -> None:
     rng = draft.rng
-    speakers = _speakers(rng, room)
+    speakers = _speakers(rng, room, begun > now - timedelta(days=_LEFT))
     slots = {
         "asker": speakers[0]["name"].split()[0],
         "other": speakers[1]["name"].split()[0],
@@ -76,10 +79,10 @@ def _thread(draft: Draft, room: Room, thread: tuple[str, ...], begun: datetime, 
         draft.rows[Reaction] = [row for row in draft.rows.get(Reaction, []) if row["message_id"] != root["id"]]
 
 
-def _speakers(rng: Random, room: Room) -> list[Row]:
+def _speakers(rng: Random, room: Room, recently: bool) -> list[Row]:
     """Who begins a thread, and who answers."""
     owner = next(row for row in room.people if row["id"] == room.channel["owner_id"])
-    here = [row for row in room.people if row["status"] != "deactivated" or rng.random() < 0.5]
+    here = [row for row in room.people if row["status"] != "deactivated" or not recently]
     first = owner if room.channel["announcements"] else rng.choice(here)
     others = [row for row in here if row is not first]
     return [first, *rng.sample(others, 2)] if len(others) > 1 else [first, *others, *others]
@@ -99,7 +102,7 @@ def _say(draft: Draft, room: Room, author: Row, text: str, at: datetime, root: R
     rng = draft.rng
     fans = [person for person in room.people if person is not author]
     if rng.random() < (0.25 if root else 0.5):
-        emojis = rng.sample(sorted(set(_EMOJIS)), 2)
+        emojis = rng.sample(_GLAD if "!" in text else _CALM, 2)
         for person in rng.sample(fans, min(len(fans), rng.choice((1, 1, 2, 3)))):
             draft.add(Reaction, message_id=row["id"], member_id=person["id"], emoji=rng.choice(emojis))
     return row

@@ -208,6 +208,7 @@ def post_message(
     row = rules.own_channel(ctx, channel_id)
     if row["announcements"]:
         rules.owner_only(ctx, row, "can post there, while everyone can reply in its threads")
+    rules.said(text)
     if chat_member_id is not None:
         rules.mentionable(ctx, row, chat_member_id)
     return _post(ctx, channel_id, None, text, chat_member_id)
@@ -237,6 +238,7 @@ def post_thread_reply(
     row = rules.present_message(ctx, message_id)
     if row["parent_id"] is not None:
         raise Rejected(f"{message_id} is itself a reply; answer in its thread by replying to {row['parent_id']}")
+    rules.said(text)
     posted = _post(ctx, row["channel_id"], message_id, text, None)
     return {"message_id": posted["message_id"], "replies": len(ctx.rows(_THREAD, message=message_id))}
 

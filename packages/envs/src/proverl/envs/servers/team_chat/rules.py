@@ -73,6 +73,12 @@ def present_message(ctx: Context, message_id: str) -> Row:
     return row
 
 
+def said(text: str) -> None:
+    """Raises Rejected when there is nothing to read in a text."""
+    if not text.strip():
+        raise Rejected("the text is blank; write at least one visible character")
+
+
 def working_here(row: Row) -> None:
     """Raises Rejected when the member's account is closed."""
     if row["status"] == "deactivated":

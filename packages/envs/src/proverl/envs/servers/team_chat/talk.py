@@ -6,11 +6,11 @@ names of these two), city, project, day, number.
 
 GENERAL = (
     ("Good morning from {city}! Who is here as well?", "Third floor, by the window."),
-    ("I start today in the team of {other}, happy to be here!", "Welcome on board!", "Great to have you!"),
+    ("Is the all-hands on {day} recorded?", "Yes, the link comes afterwards."),
     ("Found a silver ring in the kitchen, it is at the reception.", "Mine, thank you so much!"),
     ("Does anybody know a good dentist?", "The one opposite the station."),
-    ("It is my last day, thank you for {number} wonderful months.", "We will miss you!", "All the best, {asker}!"),
     ("The photos of the summer party are online.", "Page {number} is gold."),
+    ("Blood donation on {day} in the town hall, who comes along?", "I do!", "Me too."),
 )
 NEWS = (
     ("Welcome to our three new colleagues! They sit in {city} and have their first stand-up on {day}.", "Welcome!"),

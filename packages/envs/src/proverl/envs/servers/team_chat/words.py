@@ -26,15 +26,15 @@ CHANNELS = (  # name, topic, what is said there, share of the members in it
 PRIVATE = (
     ("hiring", "Candidates, confidential", talk.HIRING, 0.15),
     ("leads", "Team leads", talk.LEADS, 0.2),
-    ("budget-2026", "Numbers, not final", talk.FINANCE, 0.15),
+    ("budget-plans", "Numbers, not final", talk.FINANCE, 0.15),
     ("surprise-party", "Psst", talk.PARTY, 0.3),
 )
 ARCHIVED = (
-    ("proj-winter-campaign", "Finished in spring", talk.PROJECT, 0.25),
+    ("proj-winter-campaign", "Done, thanks to all", talk.PROJECT, 0.25),
     ("office-lyon", "We moved out", talk.OFFICE, 0.2),
-    ("ski-trip-2025", "Who has my gloves?", talk.SKIING, 0.3),
+    ("ski-trip", "Who has my gloves?", talk.SKIING, 0.3),
 )
-EMPTY = ("cafe-français", "On parle français ici", (), 0.15)
+EMPTY = ("cafe-francais", "Café et conversation, on parle français ici", (), 0.15)
 PROJECTS = ("Atlas", "Lighthouse", "Museum guide", "Green fleet", "Solar map", "Ticketing", "Onboarding")
 TITLES = (
     "Backend developer", "Frontend developer", "Product manager", "Designer", "Account manager", "Data analyst",
