@@ -231,7 +231,7 @@ def _benefit(row: Row) -> str:
 def list_coupons(
     ctx: Context,
     status: Annotated[CouponStatus | None, "Only coupons with this status"] = None,
-    limit: Annotated[Limit, "Most coupons listed"] = 8,
+    limit: Annotated[Limit, "Most coupons listed"] = 5,
 ) -> CouponList:
     """List the customer's coupons and what they are good for: valid ones first, those that end soonest at the top."""
     ranked = [(_status(row, ctx.today), row) for row in ctx.rows(_COUPONS)]
