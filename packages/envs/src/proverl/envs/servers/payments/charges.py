@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, Money, Rejected, cents, money
 from proverl.envs.servers.payments import rules
 from proverl.envs.servers.payments.app import server
-from proverl.envs.servers.payments.invoices import deactivate_links
+from proverl.envs.servers.payments.billing import deactivate_links
 from proverl.envs.servers.payments.tables import Charge, ChargeId, Customer, Invoice, InvoiceId, Refund, RefundId
 from proverl.envs.state import Row
 

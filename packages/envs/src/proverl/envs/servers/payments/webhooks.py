@@ -23,7 +23,7 @@ _PRIVATE = re.compile(r"(10|127|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254)\.[\d.
 
 _INVOICE, _CHARGE, _REFUND = Invoice.__table__.c, Charge.__table__.c, Refund.__table__.c
 _LINK, _WEBHOOK = PaymentLink.__table__.c, Webhook.__table__.c
-_LAST_EVENTS = union_all(
+_LATEST = union_all(
     *(
         select(literal(event).label("event"), func.max(day + " " + time).label("moment")).where(happened)
         for event, day, time, happened in (
@@ -34,7 +34,8 @@ _LAST_EVENTS = union_all(
             ("payment_link.created", _LINK.created_on, _LINK.created_at, true()),
         )
     )
-)
+).subquery()
+_LAST_EVENTS = select(_LATEST.c.event, _LATEST.c.moment)
 _WEBHOOKS = (
     select(Webhook.__table__)
     .where(or_(bindparam("event") == "", _WEBHOOK.event == bindparam("event")))
