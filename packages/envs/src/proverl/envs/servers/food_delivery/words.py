@@ -1,0 +1,95 @@
+"""Restaurants, menus, vouchers, and what customers write."""
+
+MENUS = {  # cuisine -> dishes: name, section, price in cents, diet, alcohol
+    "breakfast": (
+        ("Butter croissant", "side", 260, "vegetarian", False), ("Avocado toast", "main", 950, "vegan", False),
+        ("Shakshuka", "main", 1_250, "vegetarian", False), ("Granola bowl", "main", 790, "vegetarian", False),
+        ("Eggs Benedict", "main", 1_390, "any", False), ("Cappuccino", "drink", 380, "vegetarian", False),
+        ("Fresh orange juice", "drink", 450, "vegan", False), ("Banana bread", "dessert", 390, "vegetarian", False),
+    ),
+    "bakery": (
+        ("Ham and cheese baguette", "main", 620, "any", False),
+        ("Mozzarella ciabatta", "main", 680, "vegetarian", False),
+        ("Quiche Lorraine", "main", 790, "any", False), ("Tomato soup", "starter", 540, "vegan", False),
+        ("Lemon tart", "dessert", 480, "vegetarian", False), ("Pain au chocolat", "side", 290, "vegetarian", False),
+        ("Flat white", "drink", 390, "vegetarian", False),
+    ),
+    "pizza": (
+        ("Margherita", "main", 1_050, "vegetarian", False), ("Diavola", "main", 1_350, "any", False),
+        ("Quattro formaggi", "main", 1_390, "vegetarian", False), ("Marinara", "main", 950, "vegan", False),
+        ("Garlic bread", "starter", 480, "vegetarian", False), ("Tiramisù", "dessert", 620, "vegetarian", False),
+        ("San Pellegrino 50 cl", "drink", 320, "vegan", False), ("Peroni 33 cl", "drink", 390, "vegan", True),
+    ),
+    "burgers": (
+        ("Classic cheeseburger", "main", 1_190, "any", False), ("Crispy chicken burger", "main", 1_240, "any", False),
+        ("Beyond burger", "main", 1_320, "vegan", False), ("Large fries", "side", 420, "vegan", False),
+        ("Onion rings", "side", 490, "vegetarian", False), ("Vanilla milkshake", "drink", 560, "vegetarian", False),
+        ("Craft IPA 33 cl", "drink", 520, "vegan", True),
+    ),
+    "sushi": (
+        ("Salmon nigiri, 6 pieces", "main", 1_290, "any", False),
+        ("California roll, 8 pieces", "main", 1_150, "any", False),
+        ("Avocado maki, 8 pieces", "main", 790, "vegan", False), ("Chirashi bowl", "main", 1_790, "any", False),
+        ("Miso soup", "starter", 390, "vegan", False), ("Edamame", "starter", 480, "vegan", False),
+        ("Mochi ice cream", "dessert", 590, "vegetarian", False), ("Asahi 33 cl", "drink", 420, "vegan", True),
+    ),
+    "indian": (
+        ("Chicken tikka masala", "main", 1_490, "any", False), ("Palak paneer", "main", 1_290, "vegetarian", False),
+        ("Chana masala", "main", 1_150, "vegan", False), ("Lamb biryani", "main", 1_650, "any", False),
+        ("Garlic naan", "side", 350, "vegetarian", False), ("Vegetable samosas", "starter", 520, "vegan", False),
+        ("Mango lassi", "drink", 420, "vegetarian", False),
+    ),
+    "thai": (
+        ("Pad thai with prawns", "main", 1_450, "any", False), ("Green curry with tofu", "main", 1_320, "vegan", False),
+        ("Massaman beef", "main", 1_590, "any", False), ("Tom yum soup", "starter", 690, "any", False),
+        ("Spring rolls", "starter", 560, "vegan", False), ("Mango sticky rice", "dessert", 650, "vegan", False),
+        ("Singha 33 cl", "drink", 430, "vegan", True),
+    ),
+    "lebanese": (
+        ("Falafel wrap", "main", 890, "vegan", False), ("Shish taouk plate", "main", 1_590, "any", False),
+        ("Mixed mezze for two", "main", 2_490, "vegetarian", False), ("Hummus", "starter", 590, "vegan", False),
+        ("Tabbouleh", "side", 620, "vegan", False), ("Baklava", "dessert", 490, "vegetarian", False),
+        ("Ayran", "drink", 280, "vegetarian", False),
+    ),
+    "mexican": (
+        ("Burrito de pollo", "main", 1_190, "any", False), ("Three jackfruit tacos", "main", 1_090, "vegan", False),
+        ("Quesadilla", "main", 990, "vegetarian", False), ("Guacamole and chips", "starter", 690, "vegan", False),
+        ("Elote", "side", 450, "vegetarian", False), ("Churros", "dessert", 520, "vegetarian", False),
+        ("Corona 33 cl", "drink", 450, "vegan", True),
+    ),
+    "bowls": (
+        ("Salmon poke bowl", "main", 1_450, "any", False), ("Tofu buddha bowl", "main", 1_290, "vegan", False),
+        ("Chicken Caesar salad", "main", 1_250, "any", False), ("Lentil soup", "starter", 620, "vegan", False),
+        ("Chia pudding", "dessert", 520, "vegan", False), ("Green smoothie", "drink", 590, "vegan", False),
+    ),
+}  # fmt: skip
+RESTAURANTS = {  # cuisine -> names, opening and closing time
+    "breakfast": (("Early Bird", "Café Solbær", "The Yolk"), "07:00", "15:00"),
+    "bakery": (("Boulangerie Moreau", "Le Pain du Coin", "Bageri Nord"), "06:30", "18:00"),
+    "bowls": (("Green & Grain", "Poke Point", "Bowl Republic"), "08:30", "21:00"),
+    "burgers": (("Burger Atelier", "Smash Brothers", "Patty & Bun"), "10:30", "23:00"),
+    "pizza": (("Da Gennaro", "Pizzeria Vesuvio", "Bella Napoli"), "11:30", "22:30"),
+    "sushi": (("Umi Sushi", "Tokyo Kitchen"), "12:00", "22:00"),
+    "indian": (("Bombay Palace", "Saffron Garden", "Taj Express"), "11:30", "22:30"),
+    "thai": (("Siam Corner", "Baan Thai"), "12:00", "22:00"),
+    "lebanese": (("Beirut Bites", "Cèdre d'Or", "Habibi Grill"), "08:00", "23:30"),
+    "mexican": (("El Camino", "Taquería Lupita"), "17:00", "23:00"),
+}
+LABELS = ("Home", "Office", "Parents", "Studio", "Neighbour", "Allotment")
+# code, kind, value (percent or cents), least spending in cents, cuisine
+VOUCHERS = (
+    ("WELCOME10", "amount", 1_000, 2_000, None), ("LUNCH15", "percent", 15, 1_500, None),
+    ("FREERIDE", "free_delivery", 0, 1_200, None), ("SORRY5", "amount", 500, 0, None),
+    ("PIZZA20", "percent", 20, 2_000, "pizza"), ("SUSHI25", "percent", 25, 3_000, "sushi"),
+    ("MORNING3", "amount", 300, 1_000, "breakfast"), ("BOWL10", "percent", 10, 1_500, "bowls"),
+    ("TEAM30", "amount", 3_000, 12_000, None),
+)  # fmt: skip
+NOTES = (
+    "no onions", "extra spicy please", "sauce on the side", "gluten free bread if possible", "no ice", "well done",
+    "cut in half", "without coriander", "extra napkins", "mild, it is for a child", "no nuts, allergy", "oat milk",
+)  # fmt: skip
+COMMENTS = (
+    "Still hot when it arrived", "Friendly courier, great food", "Fries were a bit soggy", "Best naan in town",
+    "Late, but the restaurant called", "Portion smaller than last time", "Everything as ordered", "Soup had leaked",
+    "Perfect for our team lunch", "Too salty for my taste", "Lovely packaging", "Will order again",
+)  # fmt: skip
