@@ -42,8 +42,8 @@ _NAMES = (
     .order_by(DraftRecipient.role.desc(), EmailContact.name, EmailContact.id)
 )
 _ANSWERS = (
-    select(_DRAFT.id, _DRAFT.status)
-    .where(_DRAFT.source_id == bindparam("email"), _DRAFT.kind == "reply", _DRAFT.status != "sent")
+    select(_DRAFT.id, _DRAFT.send_at)
+    .where(_DRAFT.source_id == bindparam("email"), _DRAFT.kind == "reply", _DRAFT.status == "scheduled")
     .order_by(_DRAFT.id)
 )
 _SENT_TO = (
@@ -171,7 +171,10 @@ def draft_email_reply(
     """Write a reply to an email. It waits among the drafts; sent, it joins the email's thread."""
     row = rules.kept_email(ctx, email_id, "answered")
     for other in ctx.rows(_ANSWERS, email=email_id):
-        raise Rejected(f"draft {other['id']} ({other['status']}) answers {email_id} already; send that one")
+        raise Rejected(
+            f"draft {other['id']} answers {email_id} and goes out at {other['send_at']}; "
+            "unschedule it before you write another reply"
+        )
     sent_to = ctx.rows(_SENT_TO, email=email_id)
     if row["sender_id"]:
         rules.reachable(ctx, row["sender_id"])
@@ -208,7 +211,8 @@ def draft_email_forward(
     files = rules.attachments(ctx, email_id)
     for file in files:
         rules.may_leave(ctx, file)
-    body = f"{note or ''}\n\n--- Forwarded email of {row['sent_at'][:10]} ---\n{row['body']}".strip()
+    sender = ctx.get(EmailContact, row["sender_id"])["name"] if row["sender_id"] else "me"
+    body = f"{note or ''}\n\n--- Forwarded: {sender}, {row['sent_at'][:10]} ---\n{row['body']}".strip()
     subject = row["subject"] if row["subject"].startswith("Fwd: ") else f"Fwd: {row['subject']}"
     written = _write(ctx, "forward", subject, body, email_id, [(email_contact_id, "to")])
     for file in files:
