@@ -71,7 +71,7 @@ def _plan(draft: Draft, budget: Row, months: list[str], closed: list[str]) -> in
     assigned = 0
     kinds = words.KINDS[budget["name"]].categories
     flexible = [kind[0] for kind in kinds if kind[0] not in words.FIXED]
-    overspent = {(rng.choice(flexible), month) for month in months if month not in closed and rng.random() < 0.6}
+    overspent = {(rng.choice(flexible), month) for month in months if month not in closed and rng.random() < 0.8}
     for name, usual, times, payees in kinds:
         blocked = rng.random() < 0.25
         category = draft.add(
