@@ -117,7 +117,7 @@ def list_stores(
         "list the stock levels[ of {sku_id}][ at {store_id}][ that are {status}]",
         "check the stock[ of {sku_id}][ at {store_id}][ and list {limit} lines at most]",
         "show me how much[ {query}] we have in stock[ at {store_id}]",
-        "look up the stock levels[ of {sku_id}][ for articles named {query}][, {limit} at most]",
+        "look up[ at most {limit}] stock levels[ of articles named {query}][ that are {status}]",
     ],
 )
 def list_stock_levels(

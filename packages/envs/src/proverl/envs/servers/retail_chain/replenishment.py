@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, case, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected
@@ -24,7 +24,9 @@ _ORDERS = (
         func.coalesce(bindparam("store"), ORDER.store_id) == ORDER.store_id,
         func.coalesce(bindparam("status"), ORDER.status) == ORDER.status,
     )
-    .order_by(ORDER.due_on.desc(), ORDER.id)
+    .order_by(
+        case((ORDER.status == "shipped", 0), (ORDER.status == "ordered", 1), else_=2), ORDER.due_on.desc(), ORDER.id
+    )
     .limit(bindparam("most"))
 )
 _OPEN = (
@@ -123,7 +125,7 @@ def order_replenishment(
     phrases=[
         "list the[ {status}] replenishment orders[ of {store_id}]",
         "show me[ the latest {limit}] supplier orders[ for {store_id}][ that are {status}]",
-        "check what suppliers have yet to deliver[ to {store_id}][, only orders that are {status}]",
+        "check what was ordered from suppliers[ for {store_id}][, only orders that are {status}]",
         "look up the replenishment orders[ placed by {store_id}][, {limit} at most]",
     ],
 )
@@ -133,7 +135,7 @@ def list_replenishments(
     status: Annotated[ReplenishmentStatus | None, "Only orders with this status"] = None,
     limit: Annotated[Limit, "Most orders listed"] = 5,
 ) -> ReplenishmentList:
-    """List replenishment orders, those due last first. Shipped ones can be received."""
+    """List replenishment orders: shipped ones, which can be received, first, then ordered ones, then those done."""
     if store_id is not None:
         rules.store(ctx, store_id)
     return {
