@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from pydantic import Field
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text, money
@@ -34,6 +34,12 @@ _SET_LINE = (
     .where(BasketLine.basket_id == bindparam("basket"), BasketLine.dish_id == bindparam("dish"))
     .values(quantity=bindparam("count"), note=bindparam("words"))
 )
+
+
+_TAKE_OUT = delete(BasketLine).where(
+    BasketLine.basket_id == bindparam("basket"), BasketLine.dish_id == bindparam("dish")
+)
+DROP = delete(Basket).where(Basket.id == bindparam("basket"))
 
 
 class BasketDish(TypedDict):
@@ -146,9 +152,9 @@ def set_basket_dish(
     elif not present:
         raise Rejected(f"{dish['name']} ({dish_id}) is not in the basket of {customer_id}; get_basket shows what is")
     else:
-        ctx.delete(BasketLine, BasketLine.basket_id == basket_id, BasketLine.dish_id == dish_id)
+        ctx.db.execute(_TAKE_OUT, {"basket": basket_id, "dish": dish_id})
         if len(lines) == 1:
-            ctx.delete(Basket, Basket.id == basket_id)
+            ctx.db.execute(DROP, {"basket": basket_id})
     others = [line for line in lines if line["dish_id"] != dish_id]
     left = len(others) + (quantity > 0)
     return {

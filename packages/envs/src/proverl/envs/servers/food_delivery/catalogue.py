@@ -75,9 +75,10 @@ def search_restaurants(
     """Search restaurants by kitchen, name, delivery area and whether they are open now."""
     address = None if delivery_address_id is None else rules.address(ctx, delivery_address_id)
     wanted = (name or "").casefold()
+    time, weekday = ctx.timestamp[11:], ctx.now.weekday()
     fitting: list[RestaurantItem] = []
     for row in ctx.rows(_RESTAURANTS):
-        now = rules.opening(row, ctx)
+        now = rules.opening(row, time, weekday)
         if (
             cuisine in (None, row["cuisine"])
             and status in (None, now)

@@ -3,15 +3,15 @@
 from hashlib import blake2b
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
+from sqlalchemy import bindparam, delete, insert
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoTime, Money, Rejected, cents, money
-from proverl.envs.servers.food_delivery import bill, rules
+from proverl.envs.servers.food_delivery import bill, rules, words
 from proverl.envs.servers.food_delivery.app import server
-from proverl.envs.servers.food_delivery.baskets import LINES, subtotal_of
+from proverl.envs.servers.food_delivery.baskets import DROP, LINES, subtotal_of
 from proverl.envs.servers.food_delivery.tables import (
-    Basket,
     BasketId,
     BasketLine,
     DeliveryAddressId,
@@ -22,6 +22,16 @@ from proverl.envs.servers.food_delivery.tables import (
 )
 from proverl.envs.state import Row
 
+Tip = Annotated[  # Money's own schema knows neither this maximum nor examples
+    Money,
+    Field(le=50),
+    WithJsonSchema(
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 50, "multipleOf": 0.01, "examples": list(words.TIPS)}
+    ),
+]
+
+_ADD_LINES = insert(FoodOrderLine)
+_EMPTY = delete(BasketLine).where(BasketLine.basket_id == bindparam("basket"))
 _SOONEST = 30  # minutes from now to the first time that can be asked for
 
 
@@ -47,22 +57,20 @@ def checkout_basket(
     basket_id: Annotated[BasketId, "Basket to order"],
     delivery_address_id: Annotated[DeliveryAddressId, "Address of the same customer, within the restaurant's reach"],
     deliver_at: Annotated[IsoTime | None, "Time today when it should arrive; as soon as possible if left out"] = None,
-    tip: Annotated[
-        Annotated[Money, Field(examples=[0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0])] | None,
-        "Tip for the courier in EUR",
-    ] = None,
+    tip: Annotated[Tip | None, "Tip for the courier in EUR"] = None,
 ) -> PlacedOrder:
     """Order what is in a basket and charge the customer. It uses up the voucher and the basket."""
     basket, address = rules.basket(ctx, basket_id), rules.address(ctx, delivery_address_id)
     rules.customer_in_good_standing(ctx, basket["customer_id"])
     restaurant, lines = rules.restaurant(ctx, basket["restaurant_id"]), ctx.rows(LINES, basket=basket_id)
+    subtotal = subtotal_of(lines)
     _reachable(basket, restaurant, address)
     _in_time(ctx, deliver_at)
     rules.takes_orders(restaurant, ctx, deliver_at)
     _orderable(restaurant, lines)
     voucher = ctx.get(Voucher, basket["voucher_id"]) if basket["voucher_id"] else None
     if voucher:
-        rules.good_voucher(voucher, ctx, restaurant, subtotal_of(lines))
+        rules.good_voucher(voucher, ctx, restaurant, subtotal)
     free = voucher is not None and voucher["kind"] == "free_delivery"
     minutes = restaurant["prep_minutes"] + bill.way(restaurant, address) // 3
     order = _place(
@@ -70,7 +78,7 @@ def checkout_basket(
         basket,
         lines,
         delivery_address_id=delivery_address_id,
-        discount=bill.discount(voucher, subtotal_of(lines)),
+        discount=bill.discount(voucher, subtotal),
         delivery_fee=0 if free else bill.delivery_fee(restaurant, address),
         tip=cents(tip or 0),
         scheduled_for=deliver_at,
@@ -130,11 +138,10 @@ def _place(ctx: Context, basket: Row, lines: list[Row], **values: object) -> Row
         placed_at=ctx.timestamp[11:],
         **values,
     )
-    for line in lines:
-        kept = {name: line[name] for name in ("dish_id", "quantity", "price", "note")}
-        ctx.insert(FoodOrderLine, food_order_id=order_id, **kept)
+    kept = [{name: line[name] for name in ("dish_id", "quantity", "price", "note")} for line in lines]
+    ctx.db.execute(_ADD_LINES, [{"food_order_id": order_id, **line} for line in kept])
     if basket["voucher_id"]:
         ctx.update(Voucher, basket["voucher_id"], used_by=order_id)
-    ctx.delete(BasketLine, BasketLine.basket_id == basket["id"])
-    ctx.delete(Basket, Basket.id == basket["id"])
+    ctx.db.execute(_EMPTY, {"basket": basket["id"]})
+    ctx.db.execute(DROP, {"basket": basket["id"]})
     return order

@@ -16,6 +16,13 @@ from proverl.envs.servers.food_delivery.tables import (
 )
 from proverl.envs.state import Row
 
+_MINUTES = {  # after eight, when an order with this status was placed
+    "placed": (48, 58),
+    "accepted": (40, 55),
+    "preparing": (30, 48),
+    "ready": (24, 40),
+    "picked_up": (12, 34),
+}
 _COMPLAINTS = ("missing_dish", "wrong_dish", "cold_food", "poor_quality")
 
 
@@ -90,18 +97,21 @@ class History:
         return self._draft.rng.choice([row for row in self._couriers if bill.REACH[row["vehicle"]] >= reach])
 
     def this_morning(self, status: str) -> None:
-        """An order that is under way; what waits for lunch has only been placed or accepted."""
+        """An order that is under way, one for each customer; what waits for lunch is only placed or accepted."""
         draft, rng = self._draft, self._draft.rng
         weekday = draft.today.weekday()
         later = status in ("placed", "accepted") and rng.random() < 0.4
-        at = f"08:{rng.randint(2, 58):02d}"
+        at = f"08:{rng.randint(*_MINUTES[status]):02d}"
         places = [
             (customer, *pair)
             for customer in self._customers
             for pair in self._near[customer["id"]]
             if pair[0]["day_off"] != weekday and not pair[0]["paused"] and (later or pair[0]["opens"] <= "08:00")
         ]
+        if not places:
+            return
         customer, restaurant, address = rng.choice(places)
+        self._customers.remove(customer)
         order = self._order(customer, restaurant, address, draft.day(0), at)
         order["status"] = status
         if later:
@@ -114,7 +124,8 @@ class History:
     def _order(self, customer: Row, restaurant: Row, address: Row, day: str, at: str) -> Row:
         rng = self._draft.rng
         menu = [dish for dish in self._menus[restaurant["id"]] if customer["age_checked"] or not dish["alcohol"]]
-        chosen = rng.sample(menu, min(rng.choice((1, 2, 2, 3)), len(menu)))
+        first = rng.choice([dish for dish in menu if dish["section"] == "main"])
+        chosen = [first, *rng.sample([dish for dish in menu if dish is not first], rng.choice((0, 1, 1, 2)))]
         quantities = [rng.choice((1, 1, 1, 2, 2, 3)) for _ in chosen]
         while (
             sum(dish["price"] * count for dish, count in zip(chosen, quantities, strict=True)) < restaurant["min_order"]

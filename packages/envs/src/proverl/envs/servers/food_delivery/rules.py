@@ -59,12 +59,11 @@ def food_order(ctx: Context, food_order_id: str) -> Row:
     return ctx.get(FoodOrder, food_order_id, "list_food_orders names the orders")
 
 
-def opening(row: Row, ctx: Context) -> str:
-    """Whether a restaurant is open, closed or paused now."""
+def opening(row: Row, time: str, weekday: int) -> str:
+    """Whether a restaurant is open, closed or paused at this time (HH:MM) of the weekday (0 is Monday)."""
     if row["paused"]:
         return "paused"
-    now = ctx.timestamp[11:]
-    return "open" if row["opens"] <= now < row["closes"] and row["day_off"] != ctx.now.weekday() else "closed"
+    return "open" if row["opens"] <= time < row["closes"] and row["day_off"] != weekday else "closed"
 
 
 def takes_orders(row: Row, ctx: Context, at: str | None) -> None:
@@ -73,7 +72,7 @@ def takes_orders(row: Row, ctx: Context, at: str | None) -> None:
         raise Rejected(f"{row['name']} ({row['id']}) has paused its orders; choose a restaurant that is open")
     if row["day_off"] == ctx.now.weekday():
         raise Rejected(f"{row['name']} ({row['id']}) is closed all day today; choose another restaurant")
-    if at is None and opening(row, ctx) != "open":
+    if at is None and opening(row, ctx.timestamp[11:], ctx.now.weekday()) != "open":
         raise Rejected(
             f"{row['name']} ({row['id']}) is open from {row['opens']} to {row['closes']}; "
             "order for a time within these hours, or choose a restaurant that is open now"

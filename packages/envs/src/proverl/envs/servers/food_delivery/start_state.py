@@ -71,7 +71,7 @@ def _restaurants(draft: Draft) -> None:
                 min_order=rng.choice((0, 800, 1_000, 1_200, 1_500)),
                 base_fee=rng.choice((99, 149, 199, 249, 299)),
                 prep_minutes=rng.choice((10, 15, 20, 25)),
-                radius=rng.randint(30, 65),
+                radius=rng.randint(30, 60),
                 rating_sum=ratings * rng.randint(34, 48) // 10,
                 ratings=ratings,
                 **_spot(rng, 25),
@@ -111,8 +111,9 @@ def _customers(draft: Draft) -> None:
 
 
 def _couriers(draft: Draft) -> None:
-    for name in full_names(draft.rng, 22, namesakes=0):
-        vehicle = draft.rng.choice(("bicycle", "bicycle", "scooter", "scooter", "car"))
+    vehicles = ["bicycle"] * 9 + ["scooter"] * 9 + ["car"] * 4
+    draft.rng.shuffle(vehicles)
+    for name, vehicle in zip(full_names(draft.rng, 22, namesakes=0), vehicles, strict=True):
         draft.add(Courier, name=name, vehicle=vehicle, online=True)
 
 
@@ -167,9 +168,14 @@ def _baskets(draft: Draft) -> None:
     rng = draft.rng
     choosing = rng.sample([row for row in draft.rows[Customer] if not row["blocked"]], 9)
     for index, customer in enumerate(choosing):
-        restaurant = rng.choice([row for row in draft.rows[Restaurant] if index % 2 or row["opens"] <= "09:00"])
+        home = next(row for row in draft.rows[DeliveryAddress] if row["customer_id"] == customer["id"])
+        near = [row for row in draft.rows[Restaurant] if bill.way(row, home) <= row["radius"]]
+        restaurant = rng.choice([row for row in near if index % 2 or row["opens"] <= "09:00"] or near)
         menu = [row for row in draft.rows[Dish] if row["restaurant_id"] == restaurant["id"] and not row["alcohol"]]
-        chosen = rng.sample([row for row in menu if not row["sold_out"]], rng.choice((1, 2, 3)))
+        there = [row for row in menu if not row["sold_out"]]
+        chosen = rng.sample(there, min(rng.choice((1, 2, 3)), len(there)))
+        if not chosen:
+            continue
         basket = draft.add(
             Basket,
             id=basket_of(customer["id"]),

@@ -84,6 +84,7 @@ VOUCHERS = (
     ("MORNING3", "amount", 300, 1_000, "breakfast"), ("BOWL10", "percent", 10, 1_500, "bowls"),
     ("TEAM30", "amount", 3_000, 12_000, None),
 )  # fmt: skip
+TIPS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 NOTES = (
     "no onions", "extra spicy please", "sauce on the side", "gluten free bread if possible", "no ice", "well done",
     "cut in half", "without coriander", "extra napkins", "mild, it is for a child", "no nuts, allergy", "oat milk",

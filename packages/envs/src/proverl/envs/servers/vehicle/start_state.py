@@ -225,6 +225,7 @@ def _charge(draft: Draft, vehicle: Row) -> None:
 def _get_ready(draft: Draft, vehicle: Row, idle: list[Row]) -> tuple[Row, Row]:
     """Somebody has switched on and set a route. Returns where from and where to."""
     start = next(row for row in draft.rows[Destination] if row["id"] == vehicle["place_id"])
+    vehicle["level"] = vehicle["capacity"] * draft.rng.randint(55, 95) // 100
     reach = vehicle["level"] // vehicle["consumption"]
     fitting = [row for row in draft.rows[Destination] if row is not start and suits(vehicle, row)]
     target = draft.rng.choice([row for row in fitting if road_km(start, row) <= reach])
