@@ -223,7 +223,7 @@ def busy_guest(chat: Chat) -> dict[str, Any]:
 
 REFUSALS: list[tuple[str, Callable[[Chat], dict[str, Any]], str]] = [
     ("post_message", post(Chat.unjoined), "join_channel lets you take part"),
-    ("post_message", post(named("office-lyon")), "is archived: it can be read, but nothing in it can change"),
+    ("post_message", post(named("office-lyon")), "is archived and can only be read; use a channel that is not"),
     ("post_message", post(named("announcements")), "can post there, while everyone can reply in its threads; ask"),
     ("post_message", mention("active"), "would not be notified; invite_chat_member adds people"),
     ("post_message", mention("deactivated"), "is deactivated; choose an active member"),

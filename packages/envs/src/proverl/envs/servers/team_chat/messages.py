@@ -77,7 +77,7 @@ class MessageList(TypedDict):
         "list the latest messages in {channel_id}[ that contain {query}][, {limit} at most]",
         "show me what was said in {channel_id}[ by {chat_member_id}]",
         "read the[ last {limit}] messages of {channel_id}[ from {chat_member_id}]",
-        "search {channel_id}[ for {query}]",
+        "look around in {channel_id}[ for {query}]",
     ],
 )
 def list_channel_messages(

@@ -45,7 +45,7 @@ def live_channel(ctx: Context, channel_id: str) -> Row:
     """The channel, which is still in use. Raises NotFound, or Rejected when it is archived."""
     row = channel(ctx, channel_id)
     if row["archived"]:
-        raise Rejected(f"#{row['name']} ({channel_id}) is archived: it can be read, but nothing in it can change")
+        raise Rejected(f"#{row['name']} ({channel_id}) is archived and can only be read; use a channel that is not")
     return row
 
 

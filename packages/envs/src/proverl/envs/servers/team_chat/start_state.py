@@ -36,9 +36,10 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
     ]
     archived = [_room(draft, spec, active, _some(rng, staff, spec[3]), archived=True) for spec in words.ARCHIVED]
     joined = [room for room in public if room.has(SELF)]
-    for room in (joined[0], joined[-2], private[-1]):
+    for room in (joined[0], joined[2], joined[-3], joined[-2], private[-1]):
         room.channel["owner_id"] = SELF
-    for room, guest in zip(rng.sample(public[12:17], _GUESTS - 1), members[-_GUESTS:], strict=False):
+    projects = [room for room in public if room.channel["name"].startswith("proj-")]
+    for room, guest in zip(rng.sample(projects, _GUESTS - 1), members[-_GUESTS:-1], strict=True):
         room.enter(draft, guest)  # the last guest is in no channel yet
     for room in [*rooms, *public, *private, *archived]:
         converse(draft, room, now)
