@@ -92,7 +92,7 @@ def reachable(ctx: Context, contact_id: str) -> Row:
     """The contact, to whom emails can go. Raises NotFound, or Rejected for dead and unattended addresses."""
     row = ctx.get(EmailContact, contact_id, "find_email_contacts names the contacts")
     if row["bounced_on"]:
-        raise Rejected(f"{row['address']} has bounced since {row['bounced_on']}; use another contact of that person")
+        raise Rejected(f"{row['address']} has bounced since {row['bounced_on']}; choose another contact")
     if row["kind"] == "service":
         raise Rejected(f"{row['address']} takes no emails, it only sends them; choose a person or a mailing list")
     return row
