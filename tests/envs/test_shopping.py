@@ -387,7 +387,7 @@ REFUSALS: dict[str, Callable[[Shop], Call]] = {
     "is a hygiene product": lambda shop: back(recent(shop, lambda row: "Oral-B" in row["name"]), "changed_mind"),
     "are going back already": lambda shop: twice(shop, back(recent(shop, lambda row: row["quantity"] == 1))),
     "can be returned, not 99": lambda shop: back(recent(shop), quantity=99),
-    "was never ordered; only products received": lambda shop: review(never_ordered(shop)),
+    "stands; only products that were received": lambda shop: review(never_ordered(shop)),
     "is not delivered yet": early_review,
     "already, in REV-": lambda shop: twice(shop, review(recent(shop))),
 }

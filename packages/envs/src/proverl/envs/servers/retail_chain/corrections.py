@@ -158,7 +158,7 @@ def adjust_stock(
         raise Rejected(f"{sku_id} is {level['status']}, not recalled; give the reason why the units are gone")
     if reason == "found" and level["status"] == "recalled":
         raise Rejected(f"{sku_id} is recalled, so units that turn up stay out of the stock; destroy them")
-    if reason == "expired" and not level["perishable"]:
+    if reason == "expired" and not level["dated"]:
         raise Rejected(f"{sku_id} ({level['name']}) has no expiry date; use the reason damaged")
     _worth_no_count(ctx, level, units, reason)
     if reason == "found":

@@ -24,7 +24,7 @@ _LEVEL = (
         SKU.cost,
         SKU.case_size,
         SKU.lead_days,
-        SKU.perishable,
+        SKU.dated,
         STORE.status.label("store_status"),
     )
     .join_from(StockLevel.__table__, Sku.__table__, SKU.id == LEVEL.sku_id)

@@ -83,7 +83,7 @@ def _skus(draft: Draft) -> list[Row]:
             cost=cost + rng.randint(-cost // 15, cost // 15),
             case_size=case_size,
             lead_days=words.LEAD_DAYS[department],
-            perishable=department in words.PERISHABLE,
+            dated=department != "household",
             status="active",
         )
         for department, name, cost, case_size in rng.sample(words.SKUS, 40)
@@ -217,7 +217,7 @@ def _corrections(draft: Draft, levels: Levels, skus: dict[str, Row]) -> None:
             _adjust(draft, level, difference, "count", count["counted_on"], count["id"])
     for level in rng.sample(rows, 26):
         reason = rng.choice(_LOSSES)
-        if reason == "expired" and not skus[level["sku_id"]]["perishable"]:
+        if reason == "expired" and not skus[level["sku_id"]]["dated"]:
             reason = "damaged"
         units = rng.randint(1, 4)
         _adjust(draft, level, units if reason == "found" else -units, reason, draft.day(-rng.randint(1, 60)), None)

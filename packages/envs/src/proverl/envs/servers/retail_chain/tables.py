@@ -46,7 +46,7 @@ class Sku(Base):
     cost: Mapped[int]
     case_size: Mapped[int]
     lead_days: Mapped[int]  # working days until suppliers deliver
-    perishable: Mapped[bool]
+    dated: Mapped[bool]  # has a best-before date
     status: Mapped[str]  # active, discontinued (sold off, not ordered again), recalled (may only be written off)
 
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from sqlalchemy import bindparam, func, or_, select
 from typing_extensions import TypedDict
 
-from proverl.envs import Context, Rejected, one_of
+from proverl.envs import Context, Rejected
 from proverl.envs.servers.retail_chain import rules
 from proverl.envs.servers.retail_chain.app import server
 from proverl.envs.servers.retail_chain.levels import Limit
@@ -196,8 +196,8 @@ def receive_stock_transfer(
     received_quantity: Annotated[ArrivedUnits | None, "Units that arrived; all of them if left out"] = None,
 ) -> ReceivedTransfer:
     """Book a transfer in transit into the receiving store; what is missing is written off as lost on the way."""
-    hint = one_of(["dispatch_stock_transfer sends a requested one off", "list_stock_transfers shows those in transit"])
-    row = _transfer(ctx, stock_transfer_id, "in_transit", f"only transfers in transit can be received: {hint}")
+    hint = "only transfers in transit can be received, after dispatch_stock_transfer has sent them off"
+    row = _transfer(ctx, stock_transfer_id, "in_transit", hint)
     arrived = row["quantity"] if received_quantity is None else received_quantity
     if arrived > row["quantity"]:
         raise Rejected(

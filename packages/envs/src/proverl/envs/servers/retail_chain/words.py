@@ -41,7 +41,6 @@ SKUS = (  # department, name, cost of a unit in cents, units in a case
     ("household", "Bin bags 60 l, 20 pieces", 189, 20), ("household", "AA batteries, 8 pieces", 449, 10),
 )  # fmt: skip
 LEAD_DAYS = {"bakery": 1, "dairy": 1, "frozen": 2, "drinks": 3, "pantry": 4, "household": 5}
-PERISHABLE = ("bakery", "dairy", "frozen")
 SEARCHES = (
     "milk", "yoghurt", "butter", "bread", "croissants", "pizza", "ice cream", "water", "cola", "beer", "rice", "coffee",
     "chocolate", "olive oil", "toilet paper", "batteries", "eggs", "1 kg", "pieces",

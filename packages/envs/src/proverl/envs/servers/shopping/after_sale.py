@@ -53,7 +53,7 @@ _RETURNS = (
 _STATUSES_OF = (
     select(_ORDER.status)
     .join_from(OrderItem.__table__, Order.__table__, _ORDER.id == _ITEM.order_id)
-    .where(_ITEM.product_id == bindparam("product"))
+    .where(_ITEM.product_id == bindparam("product"), _ORDER.status != "cancelled")
     .order_by(_ORDER.status)
 )
 _OWN_REVIEW = select(_REVIEW.id).where(_REVIEW.product_id == bindparam("product"), _REVIEW.shopper_id.is_not(None))
@@ -202,7 +202,7 @@ def write_product_review(
     rules.product(ctx, product_id)
     statuses = [row["status"] for row in ctx.rows(_STATUSES_OF, product=product_id)]
     if not statuses:
-        raise Rejected(f"product {product_id} was never ordered; only products received can be reviewed")
+        raise Rejected(f"no order of product {product_id} stands; only products that were received can be reviewed")
     if "delivered" not in statuses:
         raise Rejected(f"product {product_id} is not delivered yet ({statuses[-1]}); review it once it has arrived")
     written = ctx.scalar(_OWN_REVIEW, product=product_id)

@@ -7,7 +7,7 @@ from sqlalchemy import and_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, money
-from proverl.envs.servers.shopping import prices, rules
+from proverl.envs.servers.shopping import prices, rules, words
 from proverl.envs.servers.shopping.app import server
 from proverl.envs.servers.shopping.catalogue import Limit
 from proverl.envs.servers.shopping.tables import CartItem, Coupon, CouponCode, Order, ProductId, Shopper
@@ -215,7 +215,7 @@ def _benefit(row: Row) -> str:
         "amount": f"{money(row['value']):.2f} off",
         "free_shipping": "free standard shipping",
     }[row["kind"]]
-    what += f" {row['category'].replace('_', ' ')} products" if row["category"] else ""
+    what += f" {words.CATEGORY_NAMES[row['category']]}" if row["category"] else ""
     return what + (f" from {money(row['minimum']):.2f}" if row["minimum"] else "")
 
 

@@ -3,6 +3,7 @@
 from sqlalchemy import bindparam, select
 
 from proverl.envs import Context, Rejected, money
+from proverl.envs.servers.shopping import words
 from proverl.envs.servers.shopping.prices import counted
 from proverl.envs.servers.shopping.tables import (
     Address,
@@ -105,7 +106,7 @@ def coupon_valid(ctx: Context, row: Row) -> None:
 
 def coupon_fits(row: Row, lines: list[Row]) -> None:
     """Raises Rejected unless the cart has what the coupon is for."""
-    base, kind = counted(row, lines), f"{row['category'].replace('_', ' ')} products" if row["category"] else "products"
+    base, kind = counted(row, lines), words.CATEGORY_NAMES.get(row["category"], "products")
     if base == 0:
         raise Rejected(f"coupon {row['id']} is for {kind} only; the cart has none of them")
     if base < row["minimum"]:

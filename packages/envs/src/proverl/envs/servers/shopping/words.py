@@ -96,6 +96,16 @@ COUPON_STEMS = (
     "WELCOME", "SPRING", "SUMMER", "AUTUMN", "WINTER", "THANKYOU", "BIRTHDAY", "NEWSLETTER", "FLASH", "WEEKEND",
     "LOYAL", "APP", "FRIEND", "COMEBACK", "PAYDAY", "SUNDAY", "VIP", "STUDENT", "MOVING", "HOLIDAY",
 )  # fmt: skip
+CATEGORY_NAMES = {
+    "electronics": "electronics",
+    "kitchen": "kitchen products",
+    "home": "home products",
+    "garden": "garden products",
+    "sports": "sports products",
+    "toys": "toys",
+    "books": "books",
+    "personal_care": "personal care products",
+}
 CATEGORY_STEMS = {
     "electronics": "TECH",
     "kitchen": "COOK",
