@@ -232,7 +232,7 @@ OF_DEVICES = (  # the device, the tool, what else is given, what the message say
     ({"type": "light", "status": "offline"}, "set_light", {"power": "on"}, "is offline: it has lost its connection"),
     ({"type": "lock", "battery": 0}, "lock_smart_lock", {}, "is offline: its battery is empty; only online devices"),
     ({"type": "light", **ON}, "set_light", {"power": "off", "brightness": 20}, "can't be off at 20%; turn it on"),
-    ({"model": "Shelly Shelly Plus 1", **ON}, "set_light", {"power": "on", "brightness": 9}, "is not dimmable"),
+    ({"model": "Shelly Plus 1", **ON}, "set_light", {"power": "on", "brightness": 9}, "is not dimmable"),
     ({"name": "Fridge", **ON}, "switch_plug", {"power": "off"}, "so it stays on; it can be switched once that lock is"),
     (VALVE, "set_thermostat_mode", {"mode": "cool"}, "only heats; its modes are heat, eco and off"),
     ({**VALVE, "state": "off"}, "set_thermostat_temperature", {"temperature": 20.0}, "set its mode to heat first"),

@@ -81,7 +81,7 @@ class ExpenseList(TypedDict):
         "list the latest expenses in {budget_category_id}[ since {since}][, {limit} at most]",
         "show me what was spent on {budget_category_id}[ from {since} on][, up to {limit} entries]",
         "go through the expenses of {budget_category_id}[ since {since}][, {limit} of them]",
-        "check what {budget_category_id} went on[, since {since}][, first {limit} only]",
+        "check what went into {budget_category_id}[, since {since}][, first {limit} only]",
     ],
 )
 def list_expenses(

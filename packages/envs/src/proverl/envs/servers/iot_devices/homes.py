@@ -73,7 +73,7 @@ class HomeList(TypedDict):
     phrases=[
         "list my homes",
         "show me all homes with the state of their alarms",
-        "check which homes are connected",
+        "look up the homes on my account",
         "tell me where an alarm is armed",
     ],
 )

@@ -82,7 +82,7 @@ def _device_values(rng: Random, kind: str, name: str, warmth: int) -> Row:
     """A device of a type, or of a trait that only one type has."""
     fitting = words.KINDS.get(kind) or [product for product, facts in words.PRODUCTS.items() if kind in facts[1:3]]
     if name in words.SWITCHED_LIGHTS:
-        fitting = ["Shelly Plus 1"]
+        fitting = ["Plus 1"]
     product = rng.choice(fitting)
     _, type_, trait, on_battery, releases = words.PRODUCTS[product]
     return {

@@ -5,10 +5,10 @@ PRODUCTS = {
     "Hue White A60": ("Philips", "light", "dimmable", False, ("1.93.7", "1.104.2", "1.116.3")),
     "Hue Lightstrip Plus": ("Philips", "light", "dimmable", False, ("1.101.2", "1.116.3")),
     "TRÅDFRI E27 806 lm": ("IKEA", "light", "dimmable", False, ("2.3.87", "3.0.10")),
-    "Shelly Plus 1": ("Shelly", "light", "switched", False, ("1.2.3", "1.4.4", "1.6.2")),
+    "Plus 1": ("Shelly", "light", "switched", False, ("1.2.3", "1.4.4", "1.6.2")),
     "FRITZ!DECT 200": ("AVM", "plug", "metering", False, ("4.25", "4.27")),
     "Tapo P110": ("TP-Link", "plug", "metering", False, ("1.2.3", "1.3.1")),
-    "Eve Energy": ("Eve", "plug", "metering", False, ("3.2.1", "3.5.0")),
+    "Energy": ("Eve", "plug", "metering", False, ("3.2.1", "3.5.0")),
     "FYRTUR": ("IKEA", "blind", "blind", True, ("2.2.9", "24.4.13")),
     "Blind Tilt": ("SwitchBot", "blind", "blind", True, ("1.7", "2.1")),
     "RS100 io": ("Somfy", "blind", "shutter", False, ("5.1.3", "5.1.6")),
@@ -17,14 +17,14 @@ PRODUCTS = {
     "Smart Thermostat Premium": ("ecobee", "thermostat", "heats and cools", False, ("4.8.7", "4.9.2")),
     "Smart Lock Pro": ("Nuki", "lock", "keypad", True, ("3.9.5", "4.3.9")),
     "Linus L2": ("Yale", "lock", "keypad", True, ("1.6.0", "2.0.14")),
-    "Danalock V3": ("Danalock", "lock", "keypad", True, ("0.21.3", "1.0.2")),
+    "V3": ("Danalock", "lock", "keypad", True, ("0.21.3", "1.0.2")),
     "Door and Window Sensor P2": ("Aqara", "sensor", "contact", True, ("1.0.1", "1.0.3")),
     "Hue Motion Sensor": ("Philips", "sensor", "motion", True, ("2.53.6", "2.57.8")),
     "Water Leak Sensor T1": ("Aqara", "sensor", "leak", True, ("0.0.23", "0.0.31")),
     "Smoke Alarm": ("Bosch", "sensor", "smoke", True, ("2.1.0", "2.2.4")),
     "Weather Station Module": ("Netatmo", "sensor", "temperature", True, ("51", "53")),
     "H&T Gen3": ("Shelly", "sensor", "humidity", True, ("1.4.4", "1.6.2")),
-    "Arlo Pro 5S": ("Arlo", "camera", "outdoor", True, ("1.080.21", "1.080.25")),
+    "Pro 5S": ("Arlo", "camera", "outdoor", True, ("1.080.21", "1.080.25")),
     "Video Doorbell Wired": ("Ring", "camera", "doorbell", False, ("3.49.4", "3.53.1")),
     "E1 Pro": ("Reolink", "camera", "indoor", False, ("3.0.0", "3.1.0")),
 }
@@ -78,7 +78,7 @@ MORE = {
     "Attic": (),
 }  # fmt: skip
 KINDS = {  # products for what stands in an area, where type or trait don't decide
-    "light": ("Hue White A60", "TRÅDFRI E27 806 lm", "Shelly Plus 1"), "strip": ("Hue Lightstrip Plus",),
+    "light": ("Hue White A60", "TRÅDFRI E27 806 lm", "Plus 1"), "strip": ("Hue Lightstrip Plus",),
     "blind": ("FYRTUR", "Blind Tilt"),
 }  # fmt: skip
 SWITCHED_LIGHTS = ("Path lights", "Cellar light", "Workbench light")
