@@ -6,7 +6,7 @@ from proverl.envs import Context
 from proverl.envs.servers.maps import rules
 from proverl.envs.servers.maps.app import server
 from proverl.envs.servers.maps.geometry import straight
-from proverl.envs.servers.maps.tables import YOU, LineStop, Place, PlaceList, PlaceReview, SavedPlace
+from proverl.envs.servers.maps.tables import YOU, LineStop, Place, PlaceList, PlaceReview, SavedPlace, TransitLine
 
 
 @server.invariant
@@ -52,9 +52,11 @@ def every_place_knows_its_nearest_stop(ctx: Context) -> None:
 
 @server.invariant
 def lines_take_time_between_stops(ctx: Context) -> None:
-    """A line starts at minute 0 and is at one stop at a time."""
+    """A line starts at minute 0, is at one stop at a time, and ends when it should."""
+    lengths = {row["id"]: row["minutes"] for row in ctx.rows(select(TransitLine.id, TransitLine.minutes))}
     lines: dict[str, list[int]] = {}
     for row in ctx.rows(select(LineStop.__table__).order_by(LineStop.line_id, LineStop.minutes)):
         lines.setdefault(row["line_id"], []).append(row["minutes"])
     for line, minutes in lines.items():
-        assert minutes[0] == 0 and len(set(minutes)) == len(minutes) > 1, f"{line} stops at {minutes}"
+        assert (minutes[0], minutes[-1]) == (0, lengths[line]), f"{line} runs from {minutes[0]} to {minutes[-1]}"
+        assert len(set(minutes)) == len(minutes) > 1, f"{line} is at two stops at once: {minutes}"

@@ -63,7 +63,10 @@ _CLOSINGS = select(SpecialClosing.day, SpecialClosing.reason).where(
 
 def _folded(text: str) -> str:
     """Lower case without accents, so that `cafe` finds `Café`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+    text = text.casefold()
+    if text.isascii():
+        return text
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 class Geocoded(TypedDict):

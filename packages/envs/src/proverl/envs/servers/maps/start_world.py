@@ -116,6 +116,7 @@ def _line(draft: Draft, name: str, kind: str, stops: list[Row]) -> None:
         first=rng.choice((300, 315, 330, 345, 360)),
         last=rng.choice((1_350, 1_380, 1_410, 1_425)) if kind != "bus" else rng.choice((1_170, 1_260, 1_320)),
         headway={"metro": 6, "tram": 10, "bus": 20, "train": 30}[kind],
+        minutes=0,
         suspended_until=None,
         reason=None,
     )
@@ -125,6 +126,7 @@ def _line(draft: Draft, name: str, kind: str, stops: list[Row]) -> None:
         passed += max(1, round(metres / _METRES_A_MINUTE[kind])) if stop is not last else 0
         draft.add(LineStop, line_id=line["id"], place_id=stop["id"], minutes=passed)
         last = stop
+    line["minutes"] = passed
 
 
 def _places(draft: Draft, city: str, streets: list[_Street]) -> None:

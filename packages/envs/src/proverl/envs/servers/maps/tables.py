@@ -63,6 +63,7 @@ class TransitLine(Base):
     first: Mapped[int]  # first and last departure at both ends
     last: Mapped[int]
     headway: Mapped[int]
+    minutes: Mapped[int]  # from end to end
     suspended_until: Mapped[str | None]  # the day from which it runs again
     reason: Mapped[str | None]
 

@@ -19,6 +19,7 @@ Kind = Literal["metro", "tram", "bus", "train"]
 
 _TIMETABLE = 90  # days ahead that it is published
 _LONGEST_WAIT = 60  # minutes; whoever would wait longer is told that nothing runs
+_LINE = TransitLine.__table__.c
 _LINES = (
     select(TransitLine.__table__)
     .where(
@@ -37,15 +38,13 @@ _STOPS_OF_LINE = (
     .where(LineStop.line_id == bindparam("line"))
     .order_by(LineStop.minutes)
 )
-_LAST_MINUTE = (
-    select(LineStop.minutes).where(LineStop.line_id == bindparam("line")).order_by(LineStop.minutes.desc()).limit(1)
-)
 _CALLS: Any = (
     select(
         LineStop.line_id,
         LineStop.place_id,
         LineStop.minutes,
-        TransitLine.__table__,
+        *(_LINE[name] for name in ("name", "first", "last", "headway", "suspended_until", "reason")),
+        _LINE.minutes.label("length"),
         Place.name.label("stop"),
         Place.east,
         Place.north,
@@ -208,7 +207,7 @@ def plan_transit_trip(
     legs: list[TransitLeg] = []
     for ride in rides:
         _runs(ride.board, moment)
-        boards, leaves = _times(ctx, ride, moment)
+        boards, leaves = _times(ride, moment)
         legs.append(
             {
                 "line_id": ride.board["line_id"],
@@ -279,12 +278,12 @@ def _runs(line: Row, moment: datetime) -> None:
         )
 
 
-def _times(ctx: Context, ride: _Ride, moment: datetime) -> tuple[datetime, datetime]:
+def _times(ride: _Ride, moment: datetime) -> tuple[datetime, datetime]:
     """When the next departure boards and leaves. Raises Rejected when nothing runs within an hour."""
     line, there = ride.board, ride.leave
     offset = line["minutes"]
     if there["minutes"] < offset:
-        offset = ctx.scalar(_LAST_MINUTE, line=line["line_id"]) - offset
+        offset = line["length"] - offset
     first, last = line["first"] + offset, line["last"] + offset
     midnight, minute = moment.replace(hour=0, minute=0), moment.hour * 60 + moment.minute
     ride_time = abs(there["minutes"] - line["minutes"])

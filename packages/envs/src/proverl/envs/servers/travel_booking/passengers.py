@@ -80,7 +80,10 @@ class PassengerView(TypedDict):
 
 def _folded(text: str) -> str:
     """Lower case without accents, so that `Muller` finds `Müller`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
+    text = text.casefold()
+    if text.isascii():
+        return text
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 @server.tool(
