@@ -39,11 +39,14 @@ _FOR_SALE = (
         or_(bindparam("format") == "", Listing.format == bindparam("format")),
         or_(bindparam("seller") == "", Listing.seller_id == bindparam("seller")),
         Listing.price <= bindparam("most"),
+        func.instr(Listing.folded, bindparam("word")) > 0,
     )
     .order_by(Listing.ends_at, Listing.id)
+    .limit(bindparam("limit"))
 )
 _BIDDERS = select(func.count(), func.max(Bid.maximum)).where(Bid.listing_id == bindparam("listing"))
 _MOST = 2**53
+_NO_LIMIT = -1
 
 
 class ListingItem(TypedDict):
@@ -89,7 +92,7 @@ def search_listings(
         ctx.get(Member, seller_id, "get_listing names the seller of a listing")
         if seller_id == ME:
             raise Rejected(f"{ME} is you, and this searches what others sell; list_own_listings shows your listings")
-    wanted = rules.folded(query or "").split()
+    longest, *others = sorted(rules.folded(query or "").split(), key=len, reverse=True) or [""]
     rows = ctx.rows(
         _FOR_SALE,
         now=ctx.timestamp,
@@ -97,8 +100,10 @@ def search_listings(
         format=format or "",
         seller=seller_id or "",
         most=_MOST if max_price is None else cents(max_price),
+        word=longest,
+        limit=_NO_LIMIT if others else limit,
     )
-    fitting = [row for row in rows if all(word in row["folded"] for word in wanted)]
+    fitting = [row for row in rows if all(word in row["folded"] for word in others)]
     return {
         "listings": [
             {

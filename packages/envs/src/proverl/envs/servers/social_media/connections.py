@@ -18,15 +18,14 @@ Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15
 _MOST_FOLLOWS = 20  # new ones a day
 _FOLLOW, _BLOCK = Follow.__table__, Block.__table__
 _LISTED = select(Profile.id, Profile.handle, Profile.name).order_by(Profile.handle).limit(bindparam("limit"))
-_VISIBLE = _LISTED.where(~Profile.suspended, ~rules.blocks_me)
 _LISTS = {
-    "followers": _VISIBLE.join(_FOLLOW, Follow.follower_id == Profile.id).where(
+    "followers": _LISTED.join(_FOLLOW, Follow.follower_id == Profile.id).where(
         Follow.followed_id == bindparam("of"), Follow.accepted
     ),
-    "following": _VISIBLE.join(_FOLLOW, Follow.followed_id == Profile.id).where(
+    "following": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
         Follow.follower_id == bindparam("of"), Follow.accepted
     ),
-    "requested": _VISIBLE.join(_FOLLOW, Follow.followed_id == Profile.id).where(
+    "requested": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
         Follow.follower_id == bindparam("of"), ~Follow.accepted
     ),
     "blocked": _LISTED.join(_BLOCK, Block.blocked_id == Profile.id).where(

@@ -143,7 +143,7 @@ class GivenReaction(TypedDict):
     phrases=[
         "react to {post_id} with {reaction}",
         "give {post_id} a {reaction} reaction",
-        "put a {reaction} on {post_id}",
+        "respond to {post_id} with a {reaction} reaction",
         "leave a {reaction} reaction on {post_id}",
     ],
 )

@@ -19,9 +19,10 @@ Relation = Literal["you", "following", "requested", "blocked", "none"]
 
 _RENAME_DAYS = 14
 _FOUND = (
-    select(Profile.id, Profile.handle, Profile.name, Profile.folded, Profile.visibility)
-    .where(~Profile.suspended, ~rules.blocks_me)
+    select(Profile.id, Profile.handle, Profile.name, Profile.visibility)
+    .where(func.instr(Profile.folded, bindparam("wanted")) > 0, ~Profile.suspended, ~rules.blocks_me)
     .order_by(Profile.handle)
+    .limit(bindparam("limit"))
 )
 _COUNTS = select(
     select(func.count()).where(Follow.followed_id == bindparam("key"), Follow.accepted).scalar_subquery(),
@@ -66,7 +67,7 @@ def search_profiles(
 ) -> ProfileList:
     """Search profiles by name or handle. Suspended ones and those that have blocked you are left out."""
     wanted = rules.folded(name or "").strip().removeprefix("@")
-    fitting = [row for row in ctx.rows(_FOUND) if wanted in row["folded"]]
+    rows = ctx.rows(_FOUND, wanted=wanted, limit=limit)
     return {
         "profiles": [
             {
@@ -75,7 +76,7 @@ def search_profiles(
                 "name": row["name"],
                 "visibility": row["visibility"],
             }
-            for row in fitting[:limit]
+            for row in rows
         ]
     }
 

@@ -117,7 +117,9 @@ class Network:
             ]
             count = 24 if follower["id"] == ME else rng.randint(0, 3)
             wanted = rng.sample(profiles, count) + rng.sample(like_minded, min(len(like_minded), 2))
-            if follower["id"] != ME and rng.random() < 0.35:
+            if follower["id"] == ME:
+                wanted += [row for row in profiles if row["suspended"]]
+            elif rng.random() < 0.35:
                 wanted.append(next(row for row in profiles if row["id"] == ME))
             for row in {row["id"]: row for row in wanted}.values():
                 self._follow(follower["id"], row)
