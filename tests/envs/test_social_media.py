@@ -217,7 +217,7 @@ def for_followers(network: Network) -> tuple[str, str]:
     """A public profile that the user follows, and a post of it that only followers may read."""
     for seed in range(3, 12):
         network.session, probe = Network(seed).session, Network(seed)
-        for author in network.connections("following"):
+        for author in network.profiles(relation="following"):
             readable = {row["post_id"] for row in network.posts(profile_id=author)}
             probe.read("unfollow_profile", profile_id=author)
             result = probe.call("search_posts", profile_id=author, limit=50)
