@@ -21,7 +21,7 @@ class Prepared:
     async def execute(self, call):
         return Result(self.results[canonical_json([call.name, call.arguments])])
 
-    def digest(self):
+    async def state_digest(self):
         return ""
 
 

@@ -88,7 +88,7 @@ class Context:
         """Return the single value of a Core select, or None."""
         return self.db.execute(statement, parameters).scalar()
 
-    def insert(self, model: Model, **values: Any) -> Row:
+    def insert(self, model: Model, /, **values: Any) -> Row:
         """Insert one row; a missing `id` gets a new one. Returns the values."""
         key = _key(model).name if len(_table(model).primary_key.columns) == 1 else None
         if key == "id" and "id" not in values:
@@ -96,7 +96,7 @@ class Context:
         self.db.execute(_insert_into(model), values)
         return values
 
-    def update(self, model: Model, key: str, **values: Any) -> None:
+    def update(self, model: Model, key: str, /, **values: Any) -> None:
         """Change columns of the row with this primary key."""
         changed = {f"new_{name}": value for name, value in values.items()}
         self.db.execute(_change_by_key(model, tuple(values)), {"key": key, **changed})

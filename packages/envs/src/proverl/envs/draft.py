@@ -16,7 +16,7 @@ class Draft:
         self.rows: dict[type[Any], list[Row]] = {}
         self._ids: set[str] = set()
 
-    def add(self, model: type[Any], **values: Any) -> Row:
+    def add(self, model: type[Any], /, **values: Any) -> Row:
         """Append a row, still open to changes; a table with an `id_prefix` gets a fresh id such as `TXN-40213`."""
         prefix = getattr(model, "id_prefix", "")
         row = {"id": self._new_id(prefix), **values} if prefix and "id" not in values else values

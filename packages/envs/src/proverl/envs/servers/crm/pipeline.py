@@ -78,6 +78,7 @@ def _done(draft: Draft, record: Row, kind: str, outcome: str, last: str, **link:
     born = _days_ago(draft, record["created_on"])
     end = _days_ago(draft, last)
     days = draft.rng.randint(end, max(end, born - 1))
+    days = min(days + max((draft.today - timedelta(days=days)).weekday() - 4, 0), born)
     late = draft.rng.choice((0, 0, 0, 1, 3))
     done = draft.day(-max(days - late, end))
     _task(draft, kind, draft.day(-days), status="done", outcome=outcome, done_on=done, **link)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
-from proverl.envs.names import CITIES, full_names
+from proverl.envs.names import full_names
 from proverl.envs.servers.crm import words
 from proverl.envs.servers.crm.pipeline import draw_deals, draw_leads
 from proverl.envs.servers.crm.spelling import folded, mailbox
@@ -49,11 +49,11 @@ def _companies(draft: Draft, owners: list[Row]) -> list[Row]:
             name=name,
             search=folded(name),
             industry=industry,
-            city=rng.choice(CITIES),
+            city=city,
             status="on_hold" if number % 12 == 5 else "prospect",
             owner_id=rng.choice(owners)["id"],
         )
-        for number, (name, industry) in enumerate(rng.sample(words.COMPANIES, _COMPANIES))
+        for number, (name, industry, city) in enumerate(rng.sample(words.COMPANIES, _COMPANIES))
     ]
 
 

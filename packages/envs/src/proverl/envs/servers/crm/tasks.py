@@ -81,7 +81,7 @@ class TaskList(TypedDict):
         "list the[ {status}] tasks[ on {record_id}][ of {owner_id}][, {limit} at most]",
         "show me what is to do[ about {record_id}][ for {owner_id}]",
         "look up the next[ {limit}] tasks[ on {record_id}][ with status {status}]",
-        "check the[ {status}] tasks in the CRM[ that concern {record_id}][ and belong to {owner_id}]",
+        "check the[ {status}] tasks in the CRM[ that concern {record_id}][, only those of {owner_id}]",
     ],
 )
 def list_crm_tasks(

@@ -2,21 +2,26 @@
 
 from proverl.envs.names import FIRST_NAMES, LAST_NAMES
 
-COMPANIES = (  # name, industry
-    ("Nordlicht Energie", "energy"), ("Voltara Grid", "energy"), ("Zonnepark Zeeland", "energy"),
-    ("Fjord Hydro", "energy"), ("Banco Ribeira", "finance"), ("Alpen Privatbank", "finance"),
-    ("Meridian Insurance", "finance"), ("Sparhaus Leipzig", "finance"), ("Crédit Mutuel du Nord-Est", "finance"),
-    ("Helix Pharma", "health"), ("Clinique Sainte-Anne", "health"), ("Vita Laboratories", "health"),
-    ("Bergen Hospital Group", "health"), ("MediLogix", "health"), ("Transvia Cargo", "logistics"),
-    ("Ølund Shipping", "logistics"), ("Rapid Parcels", "logistics"), ("Hanse Kontor", "logistics"),
-    ("Łódź Freight", "logistics"), ("Kaya Textiles", "manufacturing"), ("Brandt Maschinenbau", "manufacturing"),
-    ("Acciaio Bianchi", "manufacturing"), ("Polyform Plastics", "manufacturing"), ("Tampere Valves", "manufacturing"),
-    ("Ceramica Azul", "manufacturing"), ("Vanderhoeven Bikes", "manufacturing"), ("Stadt Münster", "public_sector"),
-    ("Gemeente Delft", "public_sector"), ("Région Bretagne", "public_sector"), ("Port of Gdynia", "public_sector"),
-    ("Trinity Schools", "public_sector"), ("Maison Lefèvre", "retail"), ("Grönsaker & Co", "retail"),
-    ("Bäckerei Sommer", "retail"), ("Urban Outdoors", "retail"), ("Casa Moderna", "retail"),
-    ("Bookmark Stores", "retail"), ("O'Malley Grocers", "retail"), ("Pet Palace", "retail"),
-    ("Lumière Cosmetics", "retail"),
+COMPANIES = (  # name, industry, city
+    ("Nordlicht Energie", "energy", "Hamburg"), ("Voltara Grid", "energy", "Lyon"),
+    ("Zonnepark Zeeland", "energy", "Middelburg"), ("Fjord Hydro", "energy", "Bergen"),
+    ("Banco Ribeira", "finance", "Porto"), ("Alpen Privatbank", "finance", "Innsbruck"),
+    ("Meridian Insurance", "finance", "Dublin"), ("Sparhaus Leipzig", "finance", "Leipzig"),
+    ("Crédit Régional du Nord", "finance", "Lille"), ("Helix Pharma", "health", "Basel"),
+    ("Clinique Sainte-Anne", "health", "Brussels"), ("Vita Laboratories", "health", "Milan"),
+    ("Bergen Hospital Group", "health", "Bergen"), ("MediLogix", "health", "Utrecht"),
+    ("Transvia Cargo", "logistics", "Rotterdam"), ("Ølund Shipping", "logistics", "Copenhagen"),
+    ("Rapid Parcels", "logistics", "Antwerp"), ("Hanse Kontor", "logistics", "Hamburg"),
+    ("Łódź Freight", "logistics", "Łódź"), ("Kaya Textiles", "manufacturing", "Ghent"),
+    ("Brandt Maschinenbau", "manufacturing", "Stuttgart"), ("Acciaio Bianchi", "manufacturing", "Brescia"),
+    ("Polyform Plastics", "manufacturing", "Warsaw"), ("Tampere Valves", "manufacturing", "Tampere"),
+    ("Cerámica Azul", "manufacturing", "Seville"), ("Vanderhoeven Bikes", "manufacturing", "Amsterdam"),
+    ("Stadt Münster", "public_sector", "Münster"), ("Gemeente Delft", "public_sector", "Delft"),
+    ("Région Bretagne", "public_sector", "Rennes"), ("Port of Gdynia", "public_sector", "Gdynia"),
+    ("Trinity Schools", "public_sector", "Dublin"), ("Maison Lefèvre", "retail", "Paris"),
+    ("Grönsaker & Co", "retail", "Stockholm"), ("Bäckerei Sommer", "retail", "Vienna"),
+    ("Urban Outdoors", "retail", "Berlin"), ("Casa Moderna", "retail", "Madrid"), ("Bookmark Stores", "retail", "Oslo"),
+    ("O'Malley Grocers", "retail", "Cork"), ("Pet Palace", "retail", "Köln"), ("Lumière Cosmetics", "retail", "Paris"),
 )  # fmt: skip
 NEWCOMERS = (
     "Sunridge Farms", "Kobalt Robotics", "Villa Verde Hotels", "Aurora Dental", "Delta Kabel", "Quarry Stone Works",
@@ -81,4 +86,4 @@ EMAILS = (  # of roles, so that they fit any name
     "service@deltakabel.example",
 )
 NAME_SEARCHES = FIRST_NAMES[::3] + LAST_NAMES[::4]
-COMPANY_SEARCHES = tuple(name.split()[0] for name, _ in COMPANIES)
+COMPANY_SEARCHES = tuple(name.split()[0] for name, *_ in COMPANIES)

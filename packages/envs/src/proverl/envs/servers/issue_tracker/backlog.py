@@ -31,6 +31,7 @@ class Backlog:
             "project_id": self.project["id"],
             "type": kind,
             "summary": summary,
+            "search": summary.casefold(),
             "description": rng.choice(words.DESCRIPTIONS) if rng.random() < 0.4 else None,
             "status": "to_do",
             "resolution": None,

@@ -53,8 +53,9 @@ _FOUND = (
     )
     .order_by(ISSUE.created_on.desc(), ISSUE.id)
 )
-_FIRST_FOUND = _FOUND.limit(bindparam("limit"))
-_LABELLED = select(Label.issue_id).where(Label.label == bindparam("label"))
+_NEWEST = _FOUND.limit(bindparam("limit"))
+_LABELLED = select(Label.issue_id).where(Label.label == bindparam("part"))
+_MATCHING = _NEWEST.where(or_(func.instr(Issue.search, bindparam("part")) > 0, ISSUE.id.in_(_LABELLED)))
 
 
 class IssueItem(TypedDict):
@@ -79,7 +80,7 @@ class IssueList(TypedDict):
         "[ for {text}][, {limit} at most]",
         "find issues[ about {text}][ in {project_id}][ whose status is {status}][, up to {limit}]",
         "list the newest[ {limit}] issues[ in {project_id}][ with status {status}][ assigned to {assignee_id}]",
-        "show me the issues[ planned for {sprint_id}][ that mention {text}][ and that {assignee_id} works on]",
+        "show me the issues[ planned for {sprint_id}][ that mention {text}][, only those of {assignee_id}]",
     ],
 )
 def search_issues(
@@ -97,13 +98,7 @@ def search_issues(
     """Search issues, the newest first. All given conditions must hold; archived projects count only when named."""
     _refuse_unknown(ctx, project_id, sprint_id, assignee_id)
     wanted = {"project": project_id, "sprint": sprint_id, "assignee": assignee_id, "status": status}
-    if text is None:
-        found = ctx.rows(_FIRST_FOUND, **wanted, limit=limit)
-    else:
-        part = text.casefold()
-        labelled = {row["issue_id"] for row in ctx.rows(_LABELLED, label=part)}
-        rows = ctx.rows(_FOUND, **wanted)
-        found = [row for row in rows if part in row["summary"].casefold() or row["id"] in labelled][:limit]
+    statement, part = (_NEWEST, {}) if text is None else (_MATCHING, {"part": text.casefold()})
     return {
         "issues": [
             {
@@ -112,7 +107,7 @@ def search_issues(
                 "status": row["status"],
                 "priority": PRIORITIES[row["priority"] - 1],
             }
-            for row in found
+            for row in ctx.rows(statement, **wanted, **part, limit=limit)
         ]
     }
 

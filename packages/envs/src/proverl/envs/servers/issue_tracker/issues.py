@@ -51,6 +51,7 @@ def create_issue(
         project_id=project_id,
         type=type,
         summary=summary,
+        search=summary.casefold(),
         description=description,
         status="to_do",
         resolution=None,
@@ -94,9 +95,9 @@ class UpdatedIssue(TypedDict):
     idempotent=True,
     phrases=[
         "update {issue_id}[: priority {priority}][, {story_points} story points][, due on {due_date}]",
-        "change {issue_id}[ to priority {priority}][ with {due_date} as its due date][ and {story_points} points]",
-        "edit {issue_id}[ so that it is estimated at {story_points} story points][ and is due by {due_date}]",
-        "set {issue_id}[ to {priority} priority][ and to an estimate of {story_points} points]",
+        "change {issue_id}[ to priority {priority}][, due date {due_date}][, {story_points} story points]",
+        "edit {issue_id}[, estimate {story_points} points][, due by {due_date}]",
+        "correct {issue_id}[: {priority} priority][, {story_points} points]",
     ],
 )
 def update_issue(

@@ -95,6 +95,7 @@ class Issue(Base):
     project_id: Mapped[str] = mapped_column(ForeignKey("project.id"))
     type: Mapped[str]  # IssueType
     summary: Mapped[str]
+    search: Mapped[str]  # the summary in one case
     description: Mapped[str | None]
     status: Mapped[str]  # Status
     resolution: Mapped[str | None]  # Resolution

@@ -31,19 +31,21 @@ _LEVEL = (
     .join(Store.__table__, STORE.id == LEVEL.store_id)
     .where(LEVEL.store_id == bindparam("store"), LEVEL.sku_id == bindparam("sku"))
 )
-_INBOUND_TRANSFERS = select(func.coalesce(func.sum(TRANSFER.quantity), 0)).where(
-    TRANSFER.to_store_id == bindparam("store"),
-    TRANSFER.sku_id == bindparam("sku"),
-    TRANSFER.status.in_(("requested", "in_transit")),
-)
-_INBOUND_ORDERS = (
-    select(func.coalesce(func.sum(ORDER.cases * SKU.case_size), 0))
-    .join_from(Replenishment.__table__, Sku.__table__, SKU.id == ORDER.sku_id)
+_INBOUND = select(
+    select(func.coalesce(func.sum(TRANSFER.quantity), 0))
+    .where(
+        TRANSFER.to_store_id == bindparam("store"),
+        TRANSFER.sku_id == bindparam("sku"),
+        TRANSFER.status.in_(("requested", "in_transit")),
+    )
+    .scalar_subquery()
+    + select(func.coalesce(func.sum(ORDER.cases * bindparam("case_size")), 0))
     .where(
         ORDER.store_id == bindparam("store"),
         ORDER.sku_id == bindparam("sku"),
         ORDER.status.in_(("ordered", "shipped")),
     )
+    .scalar_subquery()
 )
 _MOVE = (
     update(StockLevel)
@@ -94,8 +96,7 @@ def not_recalled(row: Row) -> None:
 
 def room(ctx: Context, row: Row) -> int:
     """How many more units fit in the store once everything on its way has arrived."""
-    where = {"store": row["store_id"], "sku": row["sku_id"]}
-    inbound = ctx.scalar(_INBOUND_TRANSFERS, **where) + ctx.scalar(_INBOUND_ORDERS, **where)
+    inbound = ctx.scalar(_INBOUND, store=row["store_id"], sku=row["sku_id"], case_size=row["case_size"])
     return max(int(row["capacity"] - row["on_hand"] - inbound), 0)
 
 

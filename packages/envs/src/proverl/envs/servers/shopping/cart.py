@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import and_, select
+from sqlalchemy import and_, bindparam, delete, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, money
@@ -25,6 +25,7 @@ _COUPONS = (
     )
     .order_by(_COUPON.ends_on, _COUPON.id)
 )
+_TAKE_OUT = delete(CartItem).where(CartItem.product_id == bindparam("product"))
 
 
 class CartLine(TypedDict):
@@ -196,7 +197,7 @@ def update_cart_item(
 def remove_from_cart(ctx: Context, product_id: Annotated[ProductId, "Product in the cart"]) -> CartChange:
     """Take all units of a product out of the cart."""
     _in_cart(ctx, product_id)
-    ctx.delete(CartItem, CartItem.product_id == product_id)
+    ctx.db.execute(_TAKE_OUT, {"product": product_id})
     return _changed(ctx, product_id, 0)
 
 

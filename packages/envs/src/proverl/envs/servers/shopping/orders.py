@@ -181,6 +181,8 @@ def place_order(
         cancel_reason=None,
     )
     _hand_over(ctx, order["id"], lines)
+    if coupon:
+        ctx.update(Shopper, rules.shopper(ctx)["id"], coupon_code=None)
     if method["balance"] is not None:
         ctx.update(PaymentMethod, payment_method_id, balance=method["balance"] - total)
     return {"order_id": order["id"], "total": money(total), "discount": money(discount), "expected_on": expected}
@@ -198,7 +200,6 @@ def _hand_over(ctx: Context, order_id: str, lines: list[Row]) -> None:
         )
     ctx.db.execute(_MOVE_STOCK, [{"product": line["product_id"], "units": -line["quantity"]} for line in lines])
     ctx.db.execute(_EMPTY_CART)
-    ctx.update(Shopper, rules.shopper(ctx)["id"], coupon_code=None)
 
 
 @server.tool(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, delete, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, money
@@ -17,6 +17,7 @@ _WISHES = (
     .join_from(WishlistItem.__table__, Product.__table__, _PRODUCT.id == _WISH.product_id)
     .order_by(_WISH.added_on.desc(), _PRODUCT.id)
 )
+_TAKE_OFF = delete(WishlistItem).where(WishlistItem.product_id == bindparam("product"))
 
 
 class Wishlist(TypedDict):
@@ -91,5 +92,5 @@ def remove_from_wishlist(ctx: Context, product_id: Annotated[ProductId, "Product
     row = rules.product(ctx, product_id)
     if ctx.find(WishlistItem, product_id) is None:
         raise Rejected(f"product {product_id} is not on the wishlist; get_wishlist shows what is")
-    ctx.delete(WishlistItem, WishlistItem.product_id == product_id)
+    ctx.db.execute(_TAKE_OFF, {"product": product_id})
     return {"product_id": product_id, "availability": availability(row["status"], row["stock"])}

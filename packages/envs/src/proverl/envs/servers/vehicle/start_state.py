@@ -18,21 +18,10 @@ from proverl.envs.servers.vehicle.tables import Destination, Driver, Opening, Se
 from proverl.envs.state import Row
 
 _CORNERS = ("front_left", "front_right", "rear_left", "rear_right")
-_SCENES = {  # how the vehicles of each kind stand this morning; the rest is parked
-    "electric": (
-        "charging",
-        "charging",
-        "ready",
-        "ready",
-        "driving",
-        "driving",
-        "low",
-        "low",
-        "empty",
-        "valet",
-        "flat",
-    ),
-    "fuel": ("filling", "filling", "ready", "ready", "driving", "valet", "flat"),
+_SCENES = {  # how the vehicles of each kind stand this morning; further ones are parked
+    "electric": ("charging", "charging", "ready", "ready", "driving", "driving", "low", "low", "empty", "valet", "flat")
+    + ("parked", "parked", "manned", "left open"),
+    "fuel": ("filling", "filling", "ready", "driving", "valet", "flat") + ("parked", "parked", "manned", "left open"),
 }
 
 
@@ -208,8 +197,10 @@ def _set_scene(draft: Draft, vehicle: Row, scene: str, logbook: Logbook, idle: l
         tire["pressure"] = draft.rng.randint(60, 140)
     elif scene == "filling":
         vehicle.update(level=vehicle["capacity"] * draft.rng.randint(6, 40) // 100, locked=False)
-    else:
-        _park(draft, vehicle, idle)
+    elif scene == "manned":
+        vehicle.update(locked=False, driver_id=idle.pop()["id"], ignition=draft.rng.choice(("accessory", "on")))
+    elif scene == "left open":
+        _leave_open(draft, vehicle)
 
 
 def _charge(draft: Draft, vehicle: Row) -> None:
@@ -233,19 +224,9 @@ def _get_ready(draft: Draft, vehicle: Row, idle: list[Row]) -> tuple[Row, Row]:
     return start, target
 
 
-def _park(draft: Draft, vehicle: Row, idle: list[Row]) -> None:
-    """Some parked vehicles have somebody in them, some were left unlocked or open."""
-    rng = draft.rng
-    chance = rng.random()
-    if chance < 0.3:
-        vehicle.update(locked=False, driver_id=idle.pop()["id"], ignition=rng.choice(("accessory", "on")))
-        if vehicle["ignition"] == "on":
-            vehicle["climate"] = rng.choice(("off", "heat", "auto"))
-    elif chance < 0.65:
-        vehicle["locked"] = False
-    openings = [row for row in draft.rows[Opening] if row["vehicle_id"] == vehicle["id"]]
-    if not vehicle["locked"] and rng.random() < 0.4:
-        rng.choice([row for row in openings if row["kind"] == "door"])["position"] = 100
-        vehicle["climate"] = "off"
-    if rng.random() < 0.35:
-        rng.choice([row for row in openings if row["kind"] == "window"])["position"] = rng.choice((10, 25, 50, 100))
+def _leave_open(draft: Draft, vehicle: Row) -> None:
+    """Nobody is in the vehicle, but a door or a window is open."""
+    kind = draft.rng.choice(("door", "window"))
+    openings = [row for row in draft.rows[Opening] if (row["vehicle_id"], row["kind"]) == (vehicle["id"], kind)]
+    draft.rng.choice(openings)["position"] = 100 if kind == "door" else draft.rng.choice((10, 25, 50, 100))
+    vehicle["locked"] = False
