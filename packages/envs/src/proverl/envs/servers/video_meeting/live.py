@@ -28,7 +28,7 @@ HostKey = Annotated[
 _PARTICIPANT = Participant.__table__.c
 _ARRIVE = (
     update(Base.metadata.tables["participant"])
-    .where(and_(_PARTICIPANT.meeting_id == bindparam("meeting"), _PARTICIPANT.response == "accepted"))
+    .where(and_(_PARTICIPANT.meeting_id == bindparam("meeting"), _PARTICIPANT.status == "invited"))
     .values(status=case((_PARTICIPANT.email == ME, "joined"), else_=bindparam("arrive_as")))
 )
 _LEAVE = (
@@ -72,7 +72,7 @@ def start_meeting(
     meeting_id: Annotated[MeetingId, "Scheduled meeting that you host"],
     host_key: Annotated[HostKey, "Your six-digit host key, from your account profile"],
 ) -> StartedMeeting:
-    """Start a meeting that you host. Whoever accepted comes in, or waits until admitted if it has a waiting room."""
+    """Start a meeting that you host. Whoever did not decline comes in, or waits where there is a waiting room."""
     row = rules.meeting(ctx, meeting_id)
     rules.hosted(row, "start it")
     rules.upcoming(row, "started")

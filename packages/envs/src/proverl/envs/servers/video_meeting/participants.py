@@ -53,7 +53,6 @@ def invite_participant(
         meeting_id=meeting_id,
         email=who,
         role=role,
-        response="accepted" if is_live else "none",
         status="waiting" if is_live else "invited",
         is_muted=False,
         objects_to_recording=False,

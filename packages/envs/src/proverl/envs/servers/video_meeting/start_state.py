@@ -92,7 +92,7 @@ class _Account:
             hosts.add(other["host"])
             for row in self.draft.rows[Participant]:
                 if row["meeting_id"] == other["id"] and row["email"] == ME:
-                    row.update(response="none", status="invited", is_muted=False)
+                    row.update(status="invited", is_muted=False)
 
     def _ended(self, days: tuple[int, int]) -> None:
         rng, start = self.rng, self._slot(days)
@@ -159,14 +159,12 @@ class _Account:
         others = [email for email in rng.sample(pool, rng.choice((0, 1, 2, 2, 3, 3, 4, 5))) if email != meeting["host"]]
         roles = {email: "attendee" for email in others} | {ME: my_role} | {meeting["host"]: "host"}
         for email, role in roles.items():
-            response = rng.choice(("accepted",) * 6 + ("declined", "none", "none")) if role != "host" else "accepted"
-            status = self._whereabouts(meeting, role, response, email == ME)
+            status = self._whereabouts(meeting, role, email == ME)
             self.draft.add(
                 Participant,
                 meeting_id=meeting["id"],
                 email=email,
                 role=role,
-                response="accepted" if status in ("waiting", "joined", "left") else response,
                 status=status,
                 is_muted=status == "joined" and role != "host" and rng.random() < 0.4,
                 objects_to_recording=role == "attendee" and rng.random() < (0.12 if email in self.clients else 0.03),
@@ -174,14 +172,19 @@ class _Account:
         if rng.random() < 0.15:
             meeting["max_participants"] = max(2, len(roles) + rng.randint(0, 3))
 
-    def _whereabouts(self, meeting: Row, role: str, response: str, is_me: bool) -> str:
+    def _whereabouts(self, meeting: Row, role: str, is_me: bool) -> str:
+        rng = self.rng
         if meeting["status"] == "live":
-            if role == "host" or is_me:
-                return "joined"
-            return self.rng.choice(("joined", "waiting")) if response == "accepted" else "invited"
+            return (
+                "joined"
+                if role == "host" or is_me
+                else rng.choice(("joined", "joined", "waiting", "waiting", "invited"))
+            )
+        if role != "host" and rng.random() < 0.12:
+            return "declined"
         if meeting["status"] == "ended":
-            came = role == "host" or (response == "accepted" and self.rng.random() < 0.93)
-            return "left" if came else "removed" if self.rng.random() < 0.06 and not is_me else "invited"
+            came = role == "host" or rng.random() < 0.88
+            return "left" if came else "removed" if rng.random() < 0.15 and not is_me else "invited"
         return "invited"
 
     def _fill_one_up(self) -> None:

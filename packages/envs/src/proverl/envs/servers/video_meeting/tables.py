@@ -60,8 +60,7 @@ class Participant(Base):
     meeting_id: Mapped[str] = mapped_column(ForeignKey("meeting.id"))
     email: Mapped[str] = mapped_column(ForeignKey("person.email"))
     role: Mapped[str]  # host, cohost, attendee
-    response: Mapped[str]  # accepted, declined, none
-    status: Mapped[str]  # invited, waiting, joined, left, removed
+    status: Mapped[str]  # invited, declined, waiting, joined, left, removed
     is_muted: Mapped[bool]
     objects_to_recording: Mapped[bool]
 
