@@ -45,3 +45,15 @@ def workday(start: date, days: int) -> str:
     for _ in range(days):
         day += timedelta(days=2 if day.weekday() == 5 else 1)
     return (day + timedelta(days=1) if day.weekday() == 6 else day).isoformat()
+
+
+def subtotal(lines: Sequence[Row]) -> int:
+    """What the lines cost together."""
+    return sum(line["quantity"] * line["price"] for line in lines)
+
+
+def shipping(coupon: Row | None, lines: Sequence[Row], method: str, discount: int) -> int:
+    """What shipping the lines costs, once the coupon has done its part."""
+    if not lines or (method == "standard" and ships_free(coupon, lines)):
+        return 0
+    return shipping_cost(method, subtotal(lines) - discount)

@@ -1,6 +1,6 @@
 """What the shop refuses, and the cart as every tool sees it. Every refusal says what would be right."""
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 
 from proverl.envs import Context, Rejected, money
 from proverl.envs.servers.shopping import words
@@ -38,6 +38,9 @@ _USED_IN = (
     .where(_ORDER.coupon_code == bindparam("code"), _ORDER.status != "cancelled")
     .order_by(_ORDER.id)
     .limit(1)
+)
+_MOVE_STOCK = (
+    update(Product).where(_PRODUCT.id == bindparam("product")).values(stock=_PRODUCT.stock + bindparam("units"))
 )
 
 
@@ -139,3 +142,8 @@ def payable(ctx: Context, method: Row, security_code: str, total: int) -> None:
 def payment_method(ctx: Context, payment_method_id: str) -> Row:
     """The payment method. Raises NotFound."""
     return ctx.get(PaymentMethod, payment_method_id, "list_payment_methods names the payment methods")
+
+
+def restock(ctx: Context, lines: list[Row], sign: int) -> None:
+    """Put the lines' units back into the stock, or with -1 take them out of it."""
+    ctx.db.execute(_MOVE_STOCK, [{"product": line["product_id"], "units": sign * line["quantity"]} for line in lines])

@@ -4,14 +4,14 @@ Awkward on purpose: sold-out and discontinued products on the wishlist and in th
 expired, future and used coupons, an expired card, a nearly empty gift card, returns that were declined or lapsed.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from random import Random
 from typing import Any
 
 from proverl.envs import Draft
 from proverl.envs.names import FIRST_NAMES, full_names
 from proverl.envs.servers.shopping import words
-from proverl.envs.servers.shopping.prices import SHIPPING, refund_of, shipping_cost, workday
+from proverl.envs.servers.shopping.history import orders, returns, settle_gift_cards, use_coupons
 from proverl.envs.servers.shopping.tables import (
     Address,
     CartItem,
@@ -21,19 +21,10 @@ from proverl.envs.servers.shopping.tables import (
     PaymentMethod,
     Product,
     ProductReview,
-    Return,
     Shopper,
     WishlistItem,
 )
 from proverl.envs.state import Row
-
-_RECENT = (  # status and days since the order was placed
-    ("processing", 0), ("processing", 1), ("processing", 1), ("packed", 1), ("packed", 2), ("packed", 2),
-    ("shipped", 2), ("shipped", 3), ("shipped", 4), ("cancelled", 3), ("cancelled", 9), ("cancelled", 40),
-    ("cancelled", 120),
-)  # fmt: skip
-_RETURN_REASONS = ("damaged", "defective", "wrong_item", "not_as_described", "changed_mind")
-CANCEL_REASONS = ("ordered_by_mistake", "no_longer_needed", "found_cheaper", "delivery_too_slow")
 
 
 def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
@@ -44,10 +35,10 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
     shopper = draft.add(Shopper, name=full_names(rng, 2)[0], coupon_code=None)
     _addresses(draft)
     _payment_methods(draft)
-    _orders(draft, products)
-    _use_coupons(draft)
-    _returns(draft)
-    _settle_gift_cards(draft)
+    orders(draft, products)
+    use_coupons(draft)
+    returns(draft)
+    settle_gift_cards(draft)
     _reviews(draft, products, shopper)
     for product in rng.sample(products, rng.randint(6, 11)):
         draft.add(WishlistItem, product_id=product["id"], added_on=draft.day(-rng.randint(1, 300)))
@@ -138,144 +129,6 @@ def _payment_methods(draft: Draft) -> None:
         )
 
 
-def _orders(draft: Draft, products: list[Row]) -> None:
-    rng = draft.rng
-    delivered = [("delivered", rng.randint(5, 28)) for _ in range(9)]
-    older = [("delivered", rng.randint(45, 390)) for _ in range(14)]
-    for status, days in [*_RECENT, *delivered, *older]:
-        placed = draft.today - timedelta(days=days)
-        chosen = [row for row in rng.sample(products, 9) if row["released_on"] < placed.isoformat()]
-        if days < 60:
-            chosen = [row for row in chosen if row["status"] == "active"]
-        if chosen:
-            _order(draft, status, placed, chosen[: rng.choice((1, 1, 2, 2, 3))])
-
-
-def _order(draft: Draft, status: str, placed: date, products: list[Row]) -> None:
-    rng = draft.rng
-    bulky = any(row["bulky"] for row in products)
-    places = [row for row in draft.rows[Address] if not (bulky and row["kind"] == "pickup_point")]
-    method = "express" if not bulky and rng.random() < 0.2 else "standard"
-    arrived = status == "delivered"
-    expected = workday(placed, SHIPPING[method][1])
-    order = draft.add(
-        Order,
-        status=status,
-        placed_on=placed.isoformat(),
-        placed_at=f"{rng.randint(7, 8 if placed == draft.today else 22):02d}:{rng.randrange(60):02d}",
-        expected_on=expected,
-        delivered_on=workday(placed, SHIPPING[method][1] - rng.choice((0, 0, 1))) if arrived else None,
-        address_id=rng.choice(places)["id"],
-        payment_method_id="",
-        shipping_method=method,
-        coupon_code=None,
-        discount=0,
-        shipping=0,
-        total=0,
-        cancel_reason=rng.choice(CANCEL_REASONS) if status == "cancelled" else None,
-    )
-    goods = 0
-    for product in products:
-        quantity = 1 if rng.random() < 0.7 else rng.randint(1, min(product["per_order"], 4))
-        price = (
-            product["price"]
-            if placed > draft.today - timedelta(days=30) or rng.random() < 0.6
-            else product["price"] - 50
-        )
-        draft.add(OrderItem, order_id=order["id"], product_id=product["id"], quantity=quantity, price=price)
-        goods += quantity * price
-    order["shipping"] = shipping_cost(method, goods)
-    order["total"] = goods + order["shipping"]
-    order["payment_method_id"] = _payer(draft, order["total"])["id"]
-
-
-def _payer(draft: Draft, total: int) -> Row:
-    """A payment method that was good then: a card that has not run out since, or a gift card for a small order."""
-    methods = draft.rows[PaymentMethod]
-    return draft.rng.choice(methods[4:] if total < 6_000 and draft.rng.random() < 0.4 else methods[:3])
-
-
-def _use_coupons(draft: Draft) -> None:
-    """Three coupons went into orders of theirs: two that can't be used again, and one whose order was cancelled."""
-    free = [row for row in draft.rows[Coupon] if row["kind"] == "percent" and row["category"] is None]
-    orders = [row for row in draft.rows[Order] if row["status"] in ("delivered", "processing", "cancelled")]
-    for coupon in free:
-        fitting = [
-            row
-            for row in orders
-            if coupon["starts_on"] <= row["placed_on"] <= coupon["ends_on"]
-            and row["coupon_code"] is None
-            and _goods(row) >= coupon["minimum"]
-        ]
-        if not fitting or draft.rng.random() < 0.4:
-            continue
-        order = draft.rng.choice(fitting)
-        goods = _goods(order)
-        order["discount"] = goods * coupon["value"] // 100
-        order["shipping"] = shipping_cost(order["shipping_method"], goods - order["discount"])
-        order["total"] = goods - order["discount"] + order["shipping"]
-        order["coupon_code"] = coupon["id"]
-
-
-def _goods(order: Row) -> int:
-    return int(order["total"] - order["shipping"] + order["discount"])
-
-
-def _returns(draft: Draft) -> None:
-    rng = draft.rng
-    orders = {row["id"]: row for row in draft.rows[Order]}
-    products = {row["id"]: row for row in draft.rows[Product]}
-    items = [row for row in draft.rows[OrderItem] if orders[row["order_id"]]["status"] == "delivered"]
-    for item in rng.sample(items, 12):
-        order = orders[item["order_id"]]
-        delivered = date.fromisoformat(order["delivered_on"])
-        age = (draft.today - delivered).days
-        if age < 1:
-            continue
-        asked = delivered + timedelta(days=rng.randint(0, min(age - 1, 25)))
-        waited = (draft.today - asked).days
-        status = (
-            "requested"
-            if waited < 6
-            else rng.choice(
-                ("received", "requested") if waited < 14 else ("refunded", "refunded", "declined", "lapsed")
-            )
-        )
-        hygiene = products[item["product_id"]]["hygiene"]
-        quantity = rng.randint(1, item["quantity"])
-        draft.add(
-            Return,
-            order_item_id=item["id"],
-            quantity=quantity,
-            reason=rng.choice(_RETURN_REASONS[:4] if hygiene else _RETURN_REASONS),
-            status=status,
-            refund=refund_of(item["price"] * quantity, _goods(order), order["discount"]),
-            requested_on=asked.isoformat(),
-        )
-
-
-def _settle_gift_cards(draft: Draft) -> None:
-    """What a gift card was bought with covers the orders paid with it, less refunds, and leaves its balance."""
-    orders = {row["id"]: row for row in draft.rows[Order]}
-    items = {row["id"]: row for row in draft.rows[OrderItem]}
-    for card in draft.rows[PaymentMethod]:
-        if card["type"] != "gift_card":
-            continue
-        paid = sum(
-            row["total"]
-            for row in orders.values()
-            if row["payment_method_id"] == card["id"] and row["status"] != "cancelled"
-        )
-        refunded = sum(
-            row["refund"]
-            for row in draft.rows.get(Return, ())
-            if row["status"] == "refunded"
-            and orders[items[row["order_item_id"]]["order_id"]]["payment_method_id"] == card["id"]
-        )
-        card["loaded"] = -(-(card["balance"] + paid - refunded) // 500) * 500  # sold in steps of 5.00
-        card["balance"] = card["loaded"] - paid + refunded
-
-
 def _reviews(draft: Draft, products: list[Row], shopper: Row) -> None:
     rng = draft.rng
     for product in products:
@@ -283,8 +136,9 @@ def _reviews(draft: Draft, products: list[Row], shopper: Row) -> None:
             released = (draft.today - date.fromisoformat(product["released_on"])).days
             author = f"{rng.choice(FIRST_NAMES)} {rng.choice('ABCDEFGHIJKLMNOPRSTVWZ')}."
             _review(draft, product["id"], rng.randint(1, max(released - 7, 1)), author, None)
-    orders = {row["id"]: row for row in draft.rows[Order] if row["status"] == "delivered"}
-    bought = {row["product_id"]: orders[row["order_id"]] for row in draft.rows[OrderItem] if row["order_id"] in orders}
+    received = {row["id"]: row for row in draft.rows[Order] if row["status"] == "delivered"}
+    items = [row for row in draft.rows[OrderItem] if row["order_id"] in received]
+    bought = {row["product_id"]: received[row["order_id"]] for row in items}
     for product_id, order in rng.sample(list(bought.items()), 6):
         days = (draft.today - date.fromisoformat(order["delivered_on"])).days
         _review(draft, product_id, rng.randint(min(days, 1), days), _signature(shopper["name"]), shopper["id"])
