@@ -1,5 +1,6 @@
 """What holds for every server: the paper's table, documented tools, and whatever is called, the laws."""
 
+from pathlib import Path
 from random import Random
 
 import jsonschema
@@ -8,6 +9,7 @@ from plausible import Caller
 
 from proverl.core import ErrorCode
 from proverl.envs import Server, Session, load_server, phrase_slots, server_names, start_time
+from proverl.envs.catalogue import catalogue
 
 PAPER = {  # "Environments" in the paper: server -> tools that models see
     "banking": 17, "trading": 13, "payments": 10, "calendar": 17, "email": 17, "filesystem": 40, "shopping": 23,
@@ -185,3 +187,8 @@ def test_interleaved_sessions_equal_the_same_sessions_run_alone(server, seed):
             if index % 2:
                 late.call(*calls[index // 2][:2])
         assert again.digest() == digest
+
+
+def test_the_page_about_the_servers_is_up_to_date():
+    page = Path(__file__).parents[2] / "docs" / "servers.md"
+    assert page.read_text() == catalogue(tuple(sorted(PAPER))), "make it again: proverl catalogue > docs/servers.md"

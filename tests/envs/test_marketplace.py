@@ -72,7 +72,7 @@ def market() -> Market:
 
 
 def new(**changes: Any) -> dict[str, Any]:
-    return {"title": "Garden bench", "category": "furniture", "condition": "good", "price": 45.0, **changes}
+    return {"title": "Garden bench", "condition": "good", "price": 45.0, **changes}
 
 
 # What the tools do
@@ -195,6 +195,11 @@ def test_a_listing_is_created_repriced_and_ended(market):
     market.read("end_listing", listing_id=row["listing_id"], reason="listed_by_mistake")
     assert row["listing_id"] in market.own("ended")
     assert market.call("create_listing", **new()).ok
+
+
+def test_the_title_of_a_new_listing_decides_where_it_is_found(market):
+    assert market.read("create_listing", **new(title="Set of wine GLASSES, six"))["category"] == "home_and_garden"
+    assert market.read("create_listing", **new(title="Things"))["category"] == "other"
 
 
 def test_an_auction_of_ones_own_runs_a_week_and_takes_no_offers(market):

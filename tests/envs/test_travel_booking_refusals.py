@@ -195,6 +195,7 @@ REFUSALS: dict[str, Callable[[Desk], Case]] = {
     ),
     "book an adult of itinerary ITN-": lambda desk: fly(desk, desk.flight(), passenger_id=desk.minor()),
     "use another itinerary": ten_passengers,
+    "the guest who checks in must be an adult": lambda desk: stay(desk, "1", guest_id=desk.minor()),
     "must be between today": lambda desk: stay(desk, "1", check_in_date="2020-01-01"),
     "it takes guests from": lambda desk: stay(desk, "h.closed_until IS NOT NULL"),
     "takes stays of 2 nights or more, not 1": lambda desk: stay(
@@ -207,6 +208,7 @@ REFUSALS: dict[str, Callable[[Desk], Case]] = {
     "book_hotel books a stay anew": lambda desk: hotel(desk, "status = 'cancelled'"),
     "until the day before arrival": lambda desk: hotel(desk, "status = 'confirmed' AND check_in <= :today"),
     "book a flight or a hotel into it first": lambda desk: pay(desk, desk.trip()),
+    "ended on 20": lambda desk: handle(desk, "list_rebooking_options", f"{HELD} AND b.held_until < :today"),
     "cancel it and book anew": lambda desk: pay(
         desk, desk.booking("b.status = 'held' AND b.held_until < :today")["itinerary_id"]
     ),

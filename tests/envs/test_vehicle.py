@@ -39,9 +39,12 @@ class Fleet:
 
     def parked(self, **wanted: Any) -> str:
         """A healthy parked vehicle that nobody uses."""
-        usual = {"state": "parked", "valet_mode": False, "ignition": "off", "driver_id": None, "open_parts": []}
+        usual = {"state": "parked", "valet_mode": False, "ignition": "off", "open_parts": [], "locked": True}
         fitting = (row for row in self.vehicles(**usual | wanted) if self.status(row)["energy_percent"] > 25)
         return next(row for row in fitting if not self.read("get_tire_pressures", vehicle_id=row)["warnings"])
+
+    def fuelled(self) -> str:
+        return next(row for row in self.vehicles(state="parked", ignition="off") if self.energy[row] != "electric")
 
     def ready(self) -> str:
         """A vehicle that may set off at once."""
@@ -237,7 +240,7 @@ SIMPLE: list[tuple[str, Callable[[Fleet], dict[str, Any]], str]] = [
     ("set_door_locks", lambda f: of(moving(f), state="unlocked"), "it can be unlocked only"),
     ("set_door_locks", lambda f: of(moving(f), state="locked"), "is locked already"),
     ("activate_driver_profile", lambda f: f.profile(moving(f)), "a driver can sign in only once"),
-    ("activate_driver_profile", lambda f: f.profile(f.parked(locked=True)), "unlock it before a driver signs in"),
+    ("activate_driver_profile", lambda f: f.profile(f.parked()), "unlock it before a driver signs in"),
     ("activate_driver_profile",
      lambda f: f.profile(f.vehicles(valet_mode=True)[0]), "which blocks driver profiles; turn valet"),
     ("activate_driver_profile",
@@ -265,7 +268,7 @@ SIMPLE: list[tuple[str, Callable[[Fleet], dict[str, Any]], str]] = [
      lambda f: of(f.ready(), destination_id=f.status(f.ready())["navigating_to_id"]), "already; choose another"),
     ("set_door_position", lambda f: of(moving(f), door="front_left_door", position="open"), "its doors move only once"),
     ("set_door_position",
-     lambda f: of(f.parked(locked=True), door="tailgate", position="open"), "unlock it before a door opens"),
+     lambda f: of(f.parked(), door="tailgate", position="open"), "unlock it before a door opens"),
     ("set_door_position",
      lambda f: of(f.vehicles(valet_mode=True)[0], door="tailgate", position="open"), "which blocks the tailgate"),
     ("set_door_position", lambda f: of(f.parked(), door="front_left_door", position="closed"), "is closed already"),
@@ -273,7 +276,7 @@ SIMPLE: list[tuple[str, Callable[[Fleet], dict[str, Any]], str]] = [
      lambda f: of(f.parked(), window="front_left_window", open_percent=30), "its windows open further once"),
     ("set_window_position",
      lambda f: of(f.parked(), window="front_left_window", open_percent=0), "choose another position"),
-    ("set_climate", lambda f: of(f.parked(energy="petrol"), mode="heat"), "its climate control needs the ignition on"),
+    ("set_climate", lambda f: of(f.fuelled(), mode="heat"), "its climate control needs the ignition on"),
     ("set_climate", lambda f: of(_weak(f), mode="cool"), "only while it charges"),
     ("set_climate", lambda f: of(f.parked(), mode="off"), "is off already"),
     ("set_climate", lambda f: of(moving(f), mode="off", temperature=20), "mode off takes no temperature"),
@@ -289,7 +292,8 @@ SIMPLE: list[tuple[str, Callable[[Fleet], dict[str, Any]], str]] = [
 
 @refusal
 def lock_with_an_open_door(fleet):
-    vehicle = fleet.parked(locked=False)
+    vehicle = fleet.parked()
+    fleet.read("set_door_locks", vehicle_id=vehicle, state="unlocked")
     fleet.read("set_door_position", vehicle_id=vehicle, door="tailgate", position="open")
     return "set_door_locks", of(vehicle, state="locked"), f"the tailgate of {vehicle} must be closed before"
 
@@ -407,7 +411,7 @@ def refuel_away_from_a_station(fleet):
 
 @refusal
 def run_climate_with_an_open_door(fleet):
-    vehicle = fleet.parked(energy="electric", locked=True)
+    vehicle = fleet.parked(energy="electric")
     fleet.read("set_door_locks", vehicle_id=vehicle, state="unlocked")
     fleet.read("set_door_position", vehicle_id=vehicle, door="tailgate", position="open")
     return "set_climate", of(vehicle, mode="auto"), "must be closed before the climate control runs"

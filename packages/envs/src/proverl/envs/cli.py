@@ -54,6 +54,16 @@ def tools(server: Annotated[str, typer.Argument(help="Name of a server")]) -> No
 
 
 @app.command()
+def catalogue(
+    server: Annotated[list[str] | None, typer.Argument(help="Servers; all when none is named")] = None,
+) -> None:
+    """Print every tool of some servers as a Markdown page."""
+    from proverl.envs.catalogue import catalogue as page
+
+    typer.echo(page(tuple(_load(name).name for name in server or ())), nl=False)
+
+
+@app.command()
 def call(
     server: Annotated[str, typer.Argument(help="Name of a server")],
     calls: Annotated[list[str], typer.Argument(help="""Calls in order: TOOL or TOOL={"name": value, ...}""")],
