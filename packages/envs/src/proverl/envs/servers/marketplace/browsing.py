@@ -9,22 +9,11 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, Money, Rejected, Text, cents, money
 from proverl.envs.servers.marketplace import bidding, rules, words
 from proverl.envs.servers.marketplace.app import server
+from proverl.envs.servers.marketplace.categories import Category
 from proverl.envs.servers.marketplace.tables import ME, Bid, Listing, ListingId, Member, MemberId, Sale
 from proverl.envs.state import Row
 
-Category = Literal[
-    "bikes",
-    "books",
-    "clothing",
-    "collectibles",
-    "electronics",
-    "furniture",
-    "home_and_garden",
-    "music",
-    "sports",
-    "toys",
-]
-Condition = Literal["new", "like_new", "good", "worn", "for_parts"]
+Condition = Literal["new", "like_new", "good", "worn", "defective"]
 Format = Literal["fixed_price", "auction"]
 Status = Literal["active", "sold", "ended"]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]

@@ -6,10 +6,10 @@ from pydantic import Field
 from sqlalchemy import bindparam, func, select
 from typing_extensions import TypedDict
 
-from proverl.envs import Context, Money, Rejected, cents, money
+from proverl.envs import Context, Rejected, cents, money
 from proverl.envs.servers.marketplace import parcels, rules, words
 from proverl.envs.servers.marketplace.app import server
-from proverl.envs.servers.marketplace.selling import CLOSING_TIME, LEAST_PRICE
+from proverl.envs.servers.marketplace.selling import CLOSING_TIME, LEAST_PRICE, Price
 from proverl.envs.servers.marketplace.tables import Bid, Listing, ListingId, MarketplaceOffer, Sale
 from proverl.envs.state import Row
 
@@ -52,7 +52,7 @@ class ChangedPrice(TypedDict):
 def update_listing_price(
     ctx: Context,
     listing_id: Annotated[ListingId, "Active listing of yours"],
-    price: Annotated[Money, "New fixed price, or new starting price of an auction without bids, in EUR"],
+    price: Annotated[Price, "New fixed price, or new starting price of an auction without bids, in EUR"],
 ) -> ChangedPrice:
     """Change what an active listing of yours costs. The starting price of an auction is fixed by its first bid."""
     row = rules.own(ctx, listing_id)

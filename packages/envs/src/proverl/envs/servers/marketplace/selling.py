@@ -10,10 +10,12 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, Money, Rejected, Text, cents, money
 from proverl.envs.servers.marketplace import rules, words
 from proverl.envs.servers.marketplace.app import server
-from proverl.envs.servers.marketplace.browsing import Category, Condition, Format, Limit
+from proverl.envs.servers.marketplace.browsing import Condition, Format, Limit
+from proverl.envs.servers.marketplace.categories import Category, category_of
 from proverl.envs.servers.marketplace.tables import ME, Listing, ListingId, Sale
 
 OwnStatus = Literal["active", "to_be_paid", "to_be_shipped", "shipped", "picked_up", "ended"]
+Price = Annotated[Money, Field(examples=[8, 10, 12, 15, 18, 20, 25, 30, 35, 40, 45, 50, 60, 75, 90])]
 CLOSING_TIME = "20:00"  # of the last day
 
 _MOST_ACTIVE = 20
@@ -69,7 +71,7 @@ class OwnListingList(TypedDict):
     phrases=[
         "list what I am selling[, only the listings that are {status}]",
         "show me my own listings[ that are {status}][, {limit} at most]",
-        "check which of my things are[ {status}] on the marketplace",
+        "check my own listings[, those that are {status}]",
         "go through my[ {limit} latest] listings as a seller[, {status} ones only]",
     ],
 )
@@ -95,20 +97,20 @@ def list_own_listings(
 
 
 class CreatedListing(TypedDict):
-    """A listing that others see from now on; `price` in EUR."""
+    """A listing that others see from now on, in the category that the title suggests; `price` in EUR."""
 
     listing_id: ListingId
-    title: str
+    category: Category
     price: float
     ends_at: str
 
 
 @server.tool(
     phrases=[
-        "list {title} for {price} under {category}, condition {condition}[, sold as {format}][ for {days} days]",
-        "sell {title} in {category} for {price}, in {condition} condition[, as {format}][, running {days} days]",
-        "put {title} up for sale at {price} in {category}, condition {condition}[, for {days} days][, by {format}]",
-        "create a[ {format}] listing in {category}: {title}, condition {condition}, price {price}[, for {days} days]",
+        "list {title} for {price}, condition {condition}[, sold as {format}][, for {days} days]",
+        "sell {title} for {price}, in {condition} condition[, as {format}][, running {days} days]",
+        "put {title} up for sale at {price}, condition {condition}[, for {days} days][, by {format}]",
+        "create a[ {format}] listing: {title}, condition {condition}, price {price}[, for {days} days]",
     ],
 )
 def create_listing(
@@ -116,9 +118,8 @@ def create_listing(
     title: Annotated[
         Annotated[Text, Field(max_length=80, examples=list(words.NEW_TITLES))], "What is sold, as buyers search for it"
     ],
-    category: Annotated[Category, "Where buyers find it"],
     condition: Annotated[Condition, "State of the thing"],
-    price: Annotated[Money, "Fixed price, or the starting price of an auction, in EUR"],
+    price: Annotated[Price, "Fixed price, or the starting price of an auction, in EUR"],
     format: Annotated[Format, "Fixed price with offers accepted, or auction"] = "fixed_price",
     days: Annotated[Literal[3, 5, 7, 10, 30] | None, "How long it runs; else 30, or 7 for an auction"] = None,
 ) -> CreatedListing:
@@ -134,9 +135,9 @@ def create_listing(
     row = ctx.insert(
         Listing,
         seller_id=ME,
-        title=title,
+        title=" ".join(title.split()),
         folded=folded,
-        category=category,
+        category=category_of(folded),
         condition=condition,
         format=format,
         delivery="parcel",
@@ -152,7 +153,7 @@ def create_listing(
         status="active",
         end_reason=None,
     )
-    return {"listing_id": row["id"], "title": title, "price": price, "ends_at": row["ends_at"]}
+    return {"listing_id": row["id"], "category": row["category"], "price": price, "ends_at": row["ends_at"]}
 
 
 def _allowed(folded: str, title: str) -> None:

@@ -72,7 +72,7 @@ class Market:
             "title": thing.title,
             "folded": folded(thing.title),
             "category": thing.category,
-            "condition": "for_parts" if "cracked" in thing.title else self.rng.choice(_CONDITIONS),
+            "condition": "defective" if "cracked" in thing.title else self.rng.choice(_CONDITIONS),
             "delivery": "pickup" if bulky else "parcel",
             "opening": price,
             "price": price,
