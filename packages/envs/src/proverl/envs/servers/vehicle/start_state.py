@@ -175,6 +175,8 @@ def _place_for(draft: Draft, scene: str, vehicle: Row) -> Row:
         "low": ("charging_station", "depot", "customer"),
         "filling": ("fuel_station",),
         "flat": ("depot", "customer"),
+        "ready": ("depot", "office", "home"),
+        "driving": ("depot", "office", "home"),
     }.get(scene, ("depot", "office", "customer", "home", "airport"))
     kind = draft.rng.choice(kinds)
     return draft.rng.choice([row for row in draft.rows[Destination] if row["kind"] == kind])
