@@ -144,7 +144,7 @@ class PlaceItems(TypedDict):
         "search {city} for places[ called {name}][ of the category {category}][, {limit} at most]",
         "find[ {category}] places in {city}[ with {name} in the name]",
         "list places in {city}[, category {category}][, up to {limit} of them]",
-        "look for[ {name} among the] places in {city}[ that are a {category}]",
+        "look for places in {city}[ whose name contains {name}][, category {category}]",
     ],
 )
 def search_places(

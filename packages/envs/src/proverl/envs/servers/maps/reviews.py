@@ -86,10 +86,10 @@ class WrittenReview(TypedDict):
 @server.tool(
     idempotent=True,
     phrases=[
-        "review {place_id} with {rating} star(s)[ and the text {text}]",
+        "review {place_id} with a rating of {rating}[ and the text {text}]",
         "give {place_id} {rating} out of 5[, saying {text}]",
         "rate {place_id} {rating} of 5[ and write {text}]",
-        "leave {rating} star(s) for {place_id}[ with the comment {text}]",
+        "leave a rating of {rating} for {place_id}[ with the comment {text}]",
     ],
 )
 def write_place_review(
@@ -106,7 +106,7 @@ def write_place_review(
         raise Rejected(f"{place['name']} ({place_id}) is a plain address; review a business, sight or stop")
     rules.still_there(place, "review")
     if rating <= _POOR and not (text or "").strip():
-        raise Rejected(f"a review with {rating} star(s) needs a text that says what was wrong")
+        raise Rejected(f"a review with a rating of {rating} needs a text that says what was wrong")
     if ctx.scalar(_TODAY, place=place_id, today=ctx.today) >= _A_DAY:
         raise Rejected(f"you reviewed {_A_DAY} places today, the most a day; write this one tomorrow")
     earlier = ctx.scalar(_OWN, place=place_id)

@@ -30,6 +30,8 @@ _SAME_SERVICE = (
 def _changeable(ctx: Context, flight_booking_id: str, verb: str) -> Row:
     """The booking, whose flight hasn't begun. Raises NotFound, or Rejected with what can't be done (`verb`)."""
     booking = rules.upcoming_flight_booking(ctx, flight_booking_id)
+    if booking["status"] == "held" and booking["held_until"] < ctx.today:
+        raise Rejected(f"the hold of {flight_booking_id} ended on {booking['held_until']}; cancel it and book anew")
     if booking["status"] == "checked_in":
         raise Rejected(f"{flight_booking_id} is checked in; only bookings before check-in can be {verb}")
     if booking["flight_status"] != "cancelled" and before(booking["leaves"], SALE_ENDS) <= ctx.timestamp:

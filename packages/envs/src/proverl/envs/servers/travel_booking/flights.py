@@ -9,8 +9,9 @@ from proverl.envs import Context, IsoDate, Rejected, money
 from proverl.envs.servers.travel_booking import cabins, fares, rules
 from proverl.envs.servers.travel_booking.app import server
 from proverl.envs.servers.travel_booking.passengers import Limit
-from proverl.envs.servers.travel_booking.tables import Flight, FlightId, SeatId
+from proverl.envs.servers.travel_booking.tables import Flight, FlightBooking, FlightId, SeatId
 from proverl.envs.servers.travel_booking.timetable import AIRLINES, Airport, departs, local, start_of_day
+from proverl.envs.state import Row
 
 _FLIGHTS = (
     select(Flight.__table__)
@@ -24,16 +25,26 @@ _FLIGHTS = (
     .order_by(Flight.leaves, Flight.id)
     .limit(bindparam("limit"))
 )
+_BOOKED = (
+    select(FlightBooking.flight_id, FlightBooking.fare)
+    .join_from(FlightBooking, Flight, Flight.id == FlightBooking.flight_id)
+    .where(
+        Flight.origin == bindparam("origin"),
+        Flight.destination == bindparam("destination"),
+        Flight.leaves > bindparam("now"),
+        FlightBooking.status != "cancelled",
+    )
+)
 
 
 class FlightItem(TypedDict):
-    """A flight in a list; times are local, `from_price` in EUR is that of the cheapest fare."""
+    """A flight in a list; times are local, `from_price` in EUR is the cheapest fare, null when all seats are sold."""
 
     flight_id: FlightId
     number: str
     departs: str
     arrives: str
-    from_price: float
+    from_price: float | None
 
 
 class FlightList(TypedDict):
@@ -62,6 +73,9 @@ def search_flights(
     if origin == destination:
         raise Rejected(f"origin and destination are both {origin}; name two different airports")
     since = "" if (earliest_date or "") <= ctx.today else start_of_day(earliest_date or "", origin)
+    booked: dict[str, list[Row]] = {}
+    for row in ctx.rows(_BOOKED, origin=origin, destination=destination, now=ctx.timestamp):
+        booked.setdefault(row["flight_id"], []).append(row)
     rows = ctx.rows(_FLIGHTS, origin=origin, destination=destination, now=ctx.timestamp, since=since, limit=limit)
     return {
         "flights": [
@@ -70,11 +84,19 @@ def search_flights(
                 "number": row["number"],
                 "departs": departs(row["leaves"], origin),
                 "arrives": local(row["leaves"], row["minutes"], destination),
-                "from_price": money(fares.price(row["base_price"], fares.FARES[row["number"][:2]]["basic"].percent)),
+                "from_price": _from_price(row, booked.get(row["id"], [])),
             }
             for row in rows
         ]
     }
+
+
+def _from_price(row: Row, booked: list[Row]) -> float | None:
+    """The cheapest fare whose cabin has a seat left."""
+    for fare, rule in fares.FARES[row["number"][:2]].items():
+        if rules.places_beside(row, fares.cabin(fare), booked) > 0:
+            return money(fares.price(row["base_price"], rule.percent))
+    return None
 
 
 class FareItem(TypedDict):

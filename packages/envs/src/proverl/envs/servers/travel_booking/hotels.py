@@ -125,10 +125,10 @@ class RoomList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list the rooms of {hotel_id} from {check_in_date} for {nights} night(s)",
-        "check which rooms {hotel_id} has on {check_in_date}, staying {nights} night(s)",
-        "show me prices and cancellation rules at {hotel_id} for {nights} night(s) from {check_in_date} on",
-        "see what is free at {hotel_id} when arriving on {check_in_date} for {nights} night(s)",
+        "list the rooms of {hotel_id} from {check_in_date} for {nights} nights",
+        "check which rooms {hotel_id} has on {check_in_date}, staying {nights} nights",
+        "show me prices and cancellation rules at {hotel_id} for {nights} nights from {check_in_date} on",
+        "see what is free at {hotel_id} when arriving on {check_in_date} for {nights} nights",
     ],
 )
 def list_hotel_rooms(
@@ -171,10 +171,10 @@ class HeldRoom(TypedDict):
 
 @server.tool(
     phrases=[
-        "book {room_id} for {nights} night(s) from {check_in_date} under {itinerary_id}[, guest {guest_id}]",
-        "reserve {room_id} on {itinerary_id}, arriving {check_in_date} for {nights} night(s)[, for {guest_id}]",
-        "add a stay of {nights} night(s) in {room_id} from {check_in_date} to {itinerary_id}[ for {guest_id}]",
-        "hold {room_id} as part of {itinerary_id} from {check_in_date}, {nights} night(s)[, in the name of {guest_id}]",
+        "book {room_id} for {nights} nights from {check_in_date} under {itinerary_id}[, guest {guest_id}]",
+        "reserve {room_id} on {itinerary_id}, arriving {check_in_date} for {nights} nights[, for {guest_id}]",
+        "add a stay of {nights} nights in {room_id} from {check_in_date} to {itinerary_id}[ for {guest_id}]",
+        "hold {room_id} as part of {itinerary_id} from {check_in_date}, {nights} nights[, in the name of {guest_id}]",
     ],
 )
 def book_hotel(
@@ -189,6 +189,8 @@ def book_hotel(
     trip, room = rules.itinerary(ctx, itinerary_id), rules.room(ctx, room_id)
     hotel = rules.hotel(ctx, room["hotel_id"])
     guest = rules.passenger(ctx, guest_id or trip["passenger_id"])
+    if rules.years_old(guest["born_on"], check_in_date) < rules.GUARDIAN:
+        raise Rejected(f"{guest['name']} is under {rules.GUARDIAN}; the guest who checks in must be an adult")
     check_out = _stay_dates(ctx, hotel, check_in_date, nights)
     for stay in ctx.rows(_STAYS_OF_GUEST, guest=guest["id"], start=check_in_date, end=check_out):
         raise Rejected(

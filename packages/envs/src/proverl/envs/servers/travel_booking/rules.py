@@ -143,7 +143,12 @@ def sellable(ctx: Context, row: Row) -> None:
 
 def places(ctx: Context, row: Row, cabin: str) -> int:
     """How many places of a cabin can still be sold."""
-    own = sum(fares.cabin(booking["fare"]) == cabin for booking in ctx.rows(ON_FLIGHT, flight=row["id"]))
+    return places_beside(row, cabin, ctx.rows(ON_FLIGHT, flight=row["id"]))
+
+
+def places_beside(row: Row, cabin: str, booked: list[Row]) -> int:
+    """The same, when the agency's own bookings of the flight are known."""
+    own = sum(fares.cabin(booking["fare"]) == cabin for booking in booked)
     return cabins.unsold(row["aircraft"], row["sold"], cabin) - own
 
 
