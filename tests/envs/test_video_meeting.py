@@ -1,6 +1,6 @@
 """Video meetings: what the tools do across each other, every refusal, the laws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from proverl.core import ErrorCode, Result
 from proverl.envs import Context, Session, load_server, start_time
+from proverl.envs.servers.video_meeting.words import CONFIDENTIAL_TOPICS
 
 SERVICE = load_server("video_meeting")
 COLLEAGUE, OUTSIDER = "mei.chen@lumenworks.example", "grace.walker@atlasfreight.example"
@@ -41,27 +42,11 @@ class Account:
         assert result.ok, result.message
         return result.content
 
-    def meeting(self, **wanted: Any) -> dict[str, Any]:
-        return next(row for row in self.meetings if wanted.items() <= row.items())
+    def one(self, **wanted: Any) -> dict[str, Any]:
+        return self.fitting(**wanted)[0]
 
-    def participant(self, status: str, **wanted: Any) -> str:
-        """Somebody else with this status in a meeting that fits."""
-        return next(
-            person["participant_id"]
-            for row in self.meetings
-            if wanted.items() <= row.items()
-            for person in row["participants"]
-            if person["status"] == status and person["role"] == "attendee" and person["name"] != "Robin Vance"
-        )
-
-    def recording(self, status: str, **wanted: Any) -> str:
-        return next(
-            item["recording_id"]
-            for row in self.meetings
-            if wanted.items() <= row.items()
-            for item in row["recordings"]
-            if item["status"] == status
-        )
+    def fitting(self, **wanted: Any) -> list[dict[str, Any]]:
+        return [row for row in self.meetings if wanted.items() <= row.items()]
 
     def day(self, days: int) -> str:
         return (self.session.now.date() + timedelta(days=days)).isoformat()
@@ -109,23 +94,15 @@ def test_invited_people_wait_until_they_are_admitted_and_all_leave_at_the_end(ac
     account.read("update_participant", participant_id=late["participant_id"], action="remove")
     account.read("end_meeting", meeting_id=meeting)
     assert account.people(meeting) == {"Robin Vance": "left", "Mei Chen": "left", "Grace Walker": "removed"}
-    assert account.read("list_meetings", status="ended", topic="critique", limit=50)["meetings"][0]["meeting_id"] == meeting
+    assert (
+        account.read("list_meetings", status="ended", topic="critique", limit=50)["meetings"][0]["meeting_id"]
+        == meeting
+    )
 
 
 def test_without_a_waiting_room_people_come_straight_in(account):
     meeting = account.begin(COLLEAGUE, waiting_room="off")
     assert account.people(meeting) == {"Robin Vance": "joined", "Mei Chen": "joined"}
-
-
-def test_who_declined_does_not_come(account):
-    meeting = next(
-        row
-        for row in account.meetings
-        if (row["status"], row["my_role"]) == ("scheduled", "host")
-        and any(person["status"] == "declined" for person in row["participants"])
-    )
-    account.read("start_meeting", **account.keyed(meeting["meeting_id"]))
-    assert "declined" in account.people(meeting["meeting_id"]).values()
 
 
 def test_a_recording_ends_with_its_meeting_and_can_then_be_shared(account):
@@ -160,7 +137,7 @@ def test_upcoming_meetings_come_soonest_first_and_of_one_day_when_asked(account)
 
 
 def test_a_co_host_runs_a_meeting_that_somebody_else_hosts(account):
-    meeting = account.meeting(status="live", my_role="cohost")["meeting_id"]
+    meeting = account.one(status="live", my_role="cohost")["meeting_id"]
     invited = account.read("invite_participant", meeting_id=meeting, email="ivan@hoshino-labs.example")
     account.read("update_participant", participant_id=invited["participant_id"], action="admit")
     assert account.read("update_participant", participant_id=invited["participant_id"], action="mute")["muted"]
@@ -182,11 +159,11 @@ def planned_twice(account: Account) -> dict[str, Any]:
 
 def of(more: dict[str, Any] | None = None, **wanted: Any) -> Case:
     """A call about a meeting that fits."""
-    return lambda account: {"meeting_id": account.meeting(**wanted)["meeting_id"], **(more or {})}
+    return lambda account: {"meeting_id": account.one(**wanted)["meeting_id"], **(more or {})}
 
 
 def starting(**wanted: Any) -> Case:
-    return lambda account: account.keyed(account.meeting(**wanted)["meeting_id"])
+    return lambda account: account.keyed(account.one(**wanted)["meeting_id"])
 
 
 def a_second_start(account: Account) -> dict[str, Any]:
@@ -199,103 +176,227 @@ def with_the_wrong_key(account: Account) -> dict[str, Any]:
     return right | {"host_key": f"{(int(right['host_key']) + 1) % 10**6:06d}"}
 
 
-def inviting(email: str, **more: Any) -> Case:
-    return lambda account: {"meeting_id": account.plan(), "email": email, **more}
+def inviting(email: str, *before: str, **more: Any) -> Case:
+    """Invite somebody to a meeting for two at most, after others."""
 
-
-def to_a_confidential_meeting(account: Account) -> dict[str, Any]:
-    mine = (row for row in account.meetings if (row["my_role"], row["status"]) == ("host", "scheduled"))
-    found = next(row["meeting_id"] for row in mine if row["topic"] in CONFIDENTIAL)
-    return {"meeting_id": found, "email": OUTSIDER}
-
-
-CONFIDENTIAL = ("Salary round", "Hiring decisions", "Legal matters", "Performance reviews")
-
-
-def to_a_full_meeting(account: Account) -> dict[str, Any]:
-    meeting = account.plan(max_participants=2)
-    account.read("invite_participant", meeting_id=meeting, email=COLLEAGUE)
-    return {"meeting_id": meeting, "email": OUTSIDER}
-
-
-def invited_again(action: str) -> Case:
     def invite(account: Account) -> dict[str, Any]:
-        meeting = account.begin()
-        person = account.read("invite_participant", meeting_id=meeting, email=OUTSIDER)["participant_id"]
-        if action:
-            account.read("update_participant", participant_id=person, action=action)
-        return {"meeting_id": meeting, "email": OUTSIDER}
+        meeting = account.plan(max_participants=2)
+        for earlier in before:
+            account.read("invite_participant", meeting_id=meeting, email=earlier)
+        return {"meeting_id": meeting, "email": email, **more}
 
     return invite
 
 
-def acting(action: str, *before: str) -> Case:
-    """An action on somebody in a live meeting, after others."""
-
-    def act(account: Account) -> dict[str, Any]:
-        meeting = account.begin()
-        person = account.read("invite_participant", meeting_id=meeting, email=OUTSIDER)["participant_id"]
-        for earlier in before:
-            account.read("update_participant", participant_id=person, action=earlier)
-        return {"participant_id": person, "action": action}
-
-    return act
+def a_confidential_meeting(account: Account) -> str:
+    mine = account.fitting(my_role="host", status="scheduled")
+    return next(row["meeting_id"] for row in mine if row["topic"] in CONFIDENTIAL_TOPICS)
 
 
-def on(status: str, action: str, **wanted: Any) -> Case:
-    return lambda account: {"participant_id": account.participant(status, **wanted), "action": action}
-
-
-def removing_the_host(account: Account) -> dict[str, Any]:
-    people = account.meeting(status="live", my_role="cohost")["participants"]
-    host = next(row["participant_id"] for row in people if row["role"] == "host")
-    return {"participant_id": host, "action": "remove"}
-
-
-def started_with(message: str) -> Callable[[Account], tuple[str, dict[str, Any]]]:
-    """Start one meeting of the user's after the other until recording it is refused with this message."""
-
-    def find(account: Account) -> dict[str, Any]:
-        for row in account.meetings:
-            if (row["my_role"], row["status"]) == ("host", "scheduled"):
-                for person in account.read("start_meeting", **account.keyed(row["meeting_id"]))["waiting"]:
-                    account.read("update_participant", participant_id=person["participant_id"], action="admit")
-                if message in account.call("start_recording", meeting_id=row["meeting_id"]).message:
-                    return {"meeting_id": row["meeting_id"]}
-                account.read("end_meeting", meeting_id=row["meeting_id"])
-        raise AssertionError(f"no recording is refused with {message}")
-
-    return find
-
-
-def recorded_twice(account: Account) -> dict[str, Any]:
-    meeting = account.begin()
-    account.read("start_recording", meeting_id=meeting)
+def recording_a_confidential_meeting(account: Account) -> dict[str, Any]:
+    meeting = a_confidential_meeting(account)
+    account.read("start_meeting", **account.keyed(meeting))
     return {"meeting_id": meeting}
 
 
-def an_objector_at_the_door(account: Account) -> dict[str, Any]:
-    meeting = started_with("does not agree to be recorded")(account)["meeting_id"]
-    account.read("end_meeting", meeting_id=meeting)
-    for row in account.meetings:
-        if (row["my_role"], row["status"]) == ("host", "scheduled"):
-            started = account.call("start_meeting", **account.keyed(row["meeting_id"]))
-            recorded = started.ok and account.call("start_recording", meeting_id=row["meeting_id"]).ok
-            for person in started.content["waiting"] if recorded else ():
-                arguments = {"participant_id": person["participant_id"], "action": "admit"}
-                if "does not agree" in account.call("update_participant", **arguments).message:
-                    return arguments
-            if started.ok:
-                account.read("end_meeting", meeting_id=row["meeting_id"])
+def an_outsider(account: Account, *actions: str) -> dict[str, Any]:
+    """Somebody who came to a meeting of now, and with whom the host did this."""
+    meeting = account.begin()
+    person = account.read("invite_participant", meeting_id=meeting, email=OUTSIDER)["participant_id"]
+    for action in actions:
+        account.read("update_participant", participant_id=person, action=action)
+    return {"meeting_id": meeting, "participant_id": person}
+
+
+def acting(*actions: str) -> Case:
+    return lambda account: {
+        "participant_id": an_outsider(account, *actions[:-1])["participant_id"], "action": actions[-1]
+    }  # fmt: skip
+
+
+def invited_after_removal(account: Account) -> dict[str, Any]:
+    return {"meeting_id": an_outsider(account, "remove")["meeting_id"], "email": OUTSIDER}
+
+
+def on_others(action: str, index: int = -1, **wanted: Any) -> Case:
+    """An action on a participant of a meeting that fits; the first one is the host."""
+    return lambda account: {
+        "participant_id": account.one(**wanted)["participants"][index]["participant_id"], "action": action
+    }  # fmt: skip
+
+
+def each_meeting_started(account: Account) -> Iterator[tuple[str, list[str]]]:
+    """The user's meetings one after the other, live, with the people in their waiting rooms."""
+    for row in account.fitting(my_role="host", status="scheduled"):
+        waiting = account.read("start_meeting", **account.keyed(row["meeting_id"]))["waiting"]
+        yield row["meeting_id"], [person["participant_id"] for person in waiting]
+        account.read("end_meeting", meeting_id=row["meeting_id"])
+
+
+def with_an_objector_inside(account: Account) -> dict[str, Any]:
+    for meeting, waiting in each_meeting_started(account):
+        for person in waiting:
+            account.read("update_participant", participant_id=person, action="admit")
+        if "does not agree" in account.call("start_recording", meeting_id=meeting).message:
+            return {"meeting_id": meeting}
     raise AssertionError("nobody objects")
 
 
-def sharing(**more: Any) -> Case:
-    """Share the recording of a meeting held now."""
+def an_objector_at_the_door(account: Account) -> dict[str, Any]:
+    for meeting, waiting in each_meeting_started(account):
+        account.call("start_recording", meeting_id=meeting)
+        for call in ({"participant_id": person, "action": "admit"} for person in waiting):
+            if "does not agree" in account.call("update_participant", **call).message:
+                return call
+    raise AssertionError("nobody objects")
+
+
+def recorded(account: Account, *, ended: bool = True) -> dict[str, str]:
+    """A recording of a meeting that began now."""
+    meeting = account.begin()
+    recording = account.read("start_recording", meeting_id=meeting)["recording_id"]
+    if ended:
+        account.read("end_meeting", meeting_id=meeting)
+    return {"meeting_id": meeting, "recording_id": recording}
+
+
+def sharing(ended: bool = True, **more: Any) -> Case:
+    return lambda account: {
+        "recording_id": recorded(account, ended=ended)["recording_id"], "email": COLLEAGUE, **more
+    }  # fmt: skip
+
+
+def shared_twice(account: Account) -> dict[str, Any]:
+    account.read("share_recording", **(arguments := sharing()(account)))
+    return arguments
+
+
+def an_old_one(reason: str, role: str = "host") -> Case:
+    """The old recording that cannot be shared for this reason."""
 
     def share(account: Account) -> dict[str, Any]:
-        recording = account.read("start_recording", meeting_id=account.begin())["recording_id"]
-        account.read("end_meeting", meeting_id=account.meeting_of(recording))
-        return {"recording_id": recording, "email": COLLEAGUE, **more}
+        recordings = (item["recording_id"] for row in account.fitting(my_role=role) for item in row["recordings"])
+        calls = ({"recording_id": recording, "email": OUTSIDER} for recording in recordings)
+        return next(call for call in calls if reason in account.call("share_recording", **call).message)
 
     return share
+
+
+REFUSALS = {
+    "schedule_meeting": (
+        (planning(start_time="2020-01-01T10:00"), "is not in the future; it is"),
+        (planning(start_time="9999-12-31T23:59"), "start_time 9999-12-31 must be from today ("),
+        (planned_twice, "at this time already; use it or change topic or time"),
+    ),
+    "cancel_meeting": (
+        (of(my_role="cohost", status="scheduled"), "only the host can cancel it: choose a meeting that"),
+        (lambda account: {"meeting_id": account.begin()}, "cannot be cancelled; end_meeting ends it"),
+        (of(my_role="host", status="ended"), "only scheduled meetings can be cancelled"),
+    ),
+    "start_meeting": (
+        (starting(my_role="attendee", status="scheduled"), "only the host can start it"),
+        (starting(my_role="host", status="cancelled"), "only scheduled meetings can be started"),
+        (lambda account: account.keyed(account.begin()), "is live and cannot be started"),
+        (a_second_start, "right now; end it before you start another meeting"),
+        (with_the_wrong_key, "wrong host key; use the six digits from your account profile"),
+    ),
+    "end_meeting": (
+        (of(my_role="cohost", status="live"), "only the host can end it"),
+        (of(my_role="host", status="scheduled"), "is scheduled, not live; to end a meeting, start it first"),
+        (of(my_role="host", status="ended"), "is ended, not live; to end a meeting, choose a live meeting"),
+    ),
+    "invite_participant": (
+        (of({"email": COLLEAGUE}, status="ended"), "invite people to a scheduled or live meeting"),
+        (of({"email": COLLEAGUE}, status="live", my_role="attendee"), "and co-hosts can invite people"),
+        (inviting("somebody"), "is no e-mail address; write it like"),
+        (inviting("x@lumenworks.example"), "nobody at your company has the address x@lumenworks"),
+        (inviting(OUTSIDER, role="cohost"), "cannot be co-host; invite them as attendee"),
+        (
+            lambda account: {"meeting_id": a_confidential_meeting(account), "email": OUTSIDER},
+            "is confidential; invite colleagues (@lumenworks.example) only",
+        ),
+        (inviting(OUTSIDER, COLLEAGUE), "is full: it is limited to 2 participants"),
+        (inviting(COLLEAGUE, COLLEAGUE), "already, as PRT-"),
+        (invited_after_removal, "and cannot come back; invite somebody else"),
+    ),
+    "update_participant": (
+        (on_others("mute", status="live", my_role="attendee"), "co-hosts can mute participants"),
+        (on_others("mute", status="scheduled", my_role="host"), "to mute a participant, start it"),
+        (acting("admit", "admit"), "is joined; only people in the waiting room (status waiting)"),
+        (an_objector_at_the_door, "does not agree to be recorded and REC-"),
+        (acting("mute"), "is waiting; only people who have joined can be muted"),
+        (acting("admit", "mute", "mute"), "is muted already; they unmute themselves"),
+        (on_others("remove", 0, status="live", my_role="cohost"), "is the host and cannot be removed"),
+        (acting("remove", "remove"), "is removed; only people who wait or have joined can be removed"),
+    ),
+    "start_recording": (
+        (of(status="live", my_role="attendee"), "and co-hosts can record it"),
+        (of(status="scheduled", my_role="host"), "to record a meeting, start it first"),
+        (recording_a_confidential_meeting, "is confidential and cannot be recorded"),
+        (
+            lambda account: {"meeting_id": recorded(account, ended=False)["meeting_id"]},
+            "is being recorded already, as REC-",
+        ),
+        (with_an_objector_inside, "remove them first or go on without a recording"),
+    ),
+    "share_recording": (
+        (an_old_one("only the host", "attendee"), "only the host can share its recordings"),
+        (an_old_one("was deleted"), "120 days after it was made; share one that is"),
+        (an_old_one("colleagues only"), "share it with an address of @lumenworks.example"),
+        (sharing(ended=False), "is still being made; end_meeting on MTG-"),
+        (sharing(expires_on="2020-01-01"), "expires_on 2020-01-01 must be from today ("),
+        (shared_twice, "already, until"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [pytest.param(name, *case, id=case[1]) for name, cases in REFUSALS.items() for case in cases],
+)
+def test_the_service_refuses_and_says_what_would_be_right(account, name, arguments, message):
+    given = arguments(account)
+    before = account.session.digest()
+    result = account.call(name, **given)
+    assert result.code == ErrorCode.REJECTED
+    assert message in result.message
+    assert account.session.digest() == before
+
+
+# Laws
+
+
+def test_independent_calls_commute():
+    digests = set()
+    for turn in (1, -1):
+        account = Account()
+        first, second, third = account.plan("Town hall"), account.plan("Q&A"), account.begin()
+        calls = [
+            ("invite_participant", {"meeting_id": first, "email": OUTSIDER}),
+            ("invite_participant", {"meeting_id": second, "email": OUTSIDER}),
+            ("schedule_meeting", planning()(account)),
+            ("start_recording", {"meeting_id": third}),
+        ]
+        assert all(account.call(name, **arguments).ok for name, arguments in calls[::turn])
+        digests.add(account.session.digest())
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("corruption", "law"),
+    [
+        ("UPDATE meeting SET status = 'live' WHERE status = 'scheduled'", "nobody_hosts_two_meetings_at_once"),
+        ("UPDATE participant SET status = 'joined'", "people_are_only_in_live_meetings"),
+        ("UPDATE participant SET role = 'attendee'", "every_meeting_has_its_host_and_no_more_people_than_allowed"),
+        ("UPDATE recording SET status = 'recording', deleted_on = NULL", "recordings_are_made_openly"),
+        ("UPDATE recording SET status = 'recording', deleted_on = NULL", "only_what_may_be_seen_is_shared"),
+    ],
+)
+def test_each_law_notices_a_state_that_breaks_it(corruption, law):
+    now = start_time(2)
+    check = next(check for check in SERVICE.invariants if check.__name__ == law)
+    with SERVICE.storage.connect(SERVICE.image(2, now)) as connection:
+        check(Context(connection, now, ""))
+        connection.execute(text(corruption))
+        with pytest.raises(AssertionError):
+            check(Context(connection, now, ""))
