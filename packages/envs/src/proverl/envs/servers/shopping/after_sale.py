@@ -29,7 +29,7 @@ from proverl.envs.state import Row
 ReturnReason = Literal["damaged", "defective", "wrong_item", "not_as_described", "changed_mind"]
 ReturnStatus = Literal["requested", "received", "refunded", "declined", "lapsed"]
 
-_RETURN_DAYS, _GUARANTEE_DAYS, _SENDING_DAYS = 30, 730, 14
+_RETURN_DAYS, _GUARANTEE_DAYS, _SENDING_DAYS = 60, 730, 14
 _ORDER, _ITEM, _PRODUCT = Order.__table__.c, OrderItem.__table__.c, Product.__table__.c
 _RETURN, _REVIEW = Return.__table__.c, ProductReview.__table__.c
 _BOUGHT = (
@@ -94,19 +94,19 @@ class WrittenReview(TypedDict):
 
 @server.tool(
     phrases=[
-        "return {quantity} of {order_item_id}, reason: {reason}",
-        "send {quantity} of {order_item_id} back; the reason is {reason}",
-        "request a return of {quantity} of {order_item_id} because of {reason}",
-        "ask for my money back for {quantity} of {order_item_id}, with the reason {reason}",
+        "return[ {quantity} of] {order_item_id}, reason: {reason}",
+        "send[ {quantity} of] {order_item_id} back; the reason is {reason}",
+        "request a return of[ {quantity} of] {order_item_id} with the reason {reason}",
+        "ask for my money back for {order_item_id}[, {quantity} of it], because it is a case of {reason}",
     ],
 )
 def request_return(
     ctx: Context,
     order_item_id: Annotated[OrderItemId, "Item of a delivered order"],
-    quantity: Annotated[Quantity, "Units to send back"],
-    reason: Annotated[ReturnReason, "Why they go back"],
+    reason: Annotated[ReturnReason, "Why it goes back"],
+    quantity: Annotated[Quantity, "Units to send back"] = 1,
 ) -> RequestedReturn:
-    """Announce a return within 30 days of delivery, or within two years for defective products."""
+    """Announce a return within 60 days of delivery, or within two years for defective products."""
     (item,) = ctx.rows(_BOUGHT, item=order_item_id) or [
         ctx.get(OrderItem, order_item_id, "get_order names the items of an order")
     ]

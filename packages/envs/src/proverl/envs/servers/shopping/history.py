@@ -8,9 +8,9 @@ from proverl.envs.servers.shopping.tables import Address, Coupon, Order, OrderIt
 from proverl.envs.state import Row
 
 _RECENT = (  # status and days since the order was placed
-    ("processing", 0), ("processing", 1), ("processing", 1), ("packed", 1), ("packed", 2), ("packed", 2),
-    ("shipped", 2), ("shipped", 3), ("shipped", 4), ("cancelled", 3), ("cancelled", 9), ("cancelled", 40),
-    ("cancelled", 120),
+    ("processing", 0), ("processing", 1), ("packed", 1), ("delivered", 2), ("delivered", 2), ("packed", 2),
+    ("delivered", 3), ("shipped", 3), ("shipped", 4), ("processing", 3), ("cancelled", 4), ("cancelled", 9),
+    ("cancelled", 40), ("cancelled", 120),
 )  # fmt: skip
 _RETURN_REASONS = ("damaged", "defective", "wrong_item", "not_as_described", "changed_mind")
 CANCEL_REASONS = ("ordered_by_mistake", "no_longer_needed", "found_cheaper", "delivery_too_slow")
@@ -19,13 +19,15 @@ CANCEL_REASONS = ("ordered_by_mistake", "no_longer_needed", "found_cheaper", "de
 def orders(draft: Draft, products: list[Row]) -> None:
     """A year of orders, the latest of them still on their way."""
     rng = draft.rng
-    delivered = [("delivered", rng.randint(5, 28)) for _ in range(9)]
-    older = [("delivered", rng.randint(45, 390)) for _ in range(14)]
+    delivered = [("delivered", rng.randint(5, 28)) for _ in range(10)]
+    older = [("delivered", rng.randint(35, 390)) for _ in range(13)]
     for status, days in [*_RECENT, *delivered, *older]:
         placed = draft.today - timedelta(days=days)
         chosen = [row for row in rng.sample(products, 9) if row["released_on"] < placed.isoformat()]
         if days < 60:
             chosen = [row for row in chosen if row["status"] == "active"]
+        if status == "delivered" and days < 5:
+            chosen = [row for row in chosen if not row["bulky"]]
         if chosen:
             _order(draft, status, placed, chosen[: rng.choice((1, 1, 2, 2, 3))])
 
@@ -34,9 +36,9 @@ def _order(draft: Draft, status: str, placed: date, products: list[Row]) -> None
     rng = draft.rng
     bulky = any(row["bulky"] for row in products)
     places = [row for row in draft.rows[Address] if not (bulky and row["kind"] == "pickup_point")]
-    method = "express" if not bulky and rng.random() < 0.2 else "standard"
-    arrived = status == "delivered"
-    expected, days = workday(placed, SHIPPING[method][1]), (draft.today - placed).days
+    arrived, days = status == "delivered", (draft.today - placed).days
+    method = "express" if not bulky and (rng.random() < 0.2 or (arrived and days < 5)) else "standard"
+    expected = workday(placed, SHIPPING[method][1])
     order = draft.add(
         Order,
         status=status,
