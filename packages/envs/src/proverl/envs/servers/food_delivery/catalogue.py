@@ -91,7 +91,7 @@ def search_restaurants(
                     "name": row["name"],
                     "cuisine": row["cuisine"],
                     "status": now,  # type: ignore[typeddict-item]
-                    "hours": f"{row['opens']}-{row['closes']}",
+                    "hours": "closed today" if row["day_off"] == weekday else f"{row['opens']}-{row['closes']}",
                     "rating": round(row["rating_sum"] / row["ratings"], 1),
                     "min_order": money(row["min_order"]),
                 }

@@ -41,7 +41,7 @@ def no_more_goes_back_than_was_paid(ctx: Context) -> None:
 
 @server.invariant
 def couriers_carry_one_order_at_a_time(ctx: Context) -> None:
-    """No courier has two orders under way, and every one of them is within the vehicle's reach."""
+    """No courier has two orders under way."""
     taken = (
         select(FoodOrder.courier_id)
         .where(FoodOrder.status.not_in(("delivered", "cancelled")), FoodOrder.courier_id.is_not(None))

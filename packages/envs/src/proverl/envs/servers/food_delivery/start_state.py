@@ -44,6 +44,7 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
         history.complain(history.deliver(draft.rows[Customer][0], days), days)
     for status in _UNDER_WAY:
         history.this_morning(status)
+    _pause(draft)
     for courier in rng.sample(_idle_couriers(draft), 5):
         courier["online"] = False
     _vouchers(draft)
@@ -77,8 +78,15 @@ def _restaurants(draft: Draft) -> None:
                 **_spot(rng, 25),
             )
             _menu(draft, restaurant)
-    for restaurant in rng.sample(draft.rows[Restaurant], 2):
-        restaurant["paused"] = True
+    rng.choice(draft.rows[Restaurant])["day_off"] = draft.today.weekday()
+
+
+def _pause(draft: Draft) -> None:
+    """Two kitchens are overrun; one of them has an order that it has not accepted."""
+    waiting = {row["restaurant_id"] for row in draft.rows[FoodOrder] if row["status"] == "placed"}
+    overrun = draft.rng.choice([row for row in draft.rows[Restaurant] if row["id"] in waiting])
+    other = draft.rng.choice([row for row in draft.rows[Restaurant] if row["id"] not in waiting])
+    overrun["paused"] = other["paused"] = True
 
 
 def _menu(draft: Draft, restaurant: Row) -> None:
@@ -104,7 +112,7 @@ def _customers(draft: Draft) -> None:
     blocked = set(rng.sample(range(1, 24), 2))
     for index, name in enumerate(full_names(rng, 26)):
         customer = draft.add(Customer, name=name, age_checked=rng.random() < 0.7, blocked=index in blocked)
-        for label in ("Home", *rng.sample(words.LABELS[1:], rng.choice((0, 1, 1, 2)))):
+        for label in ("Home", *rng.sample(words.LABELS[1:], rng.choice((0, 0, 1, 1)))):
             reach = 12 if label == "Home" else 45
             street = f"{address(rng)}, {city}"
             draft.add(DeliveryAddress, customer_id=customer["id"], label=label, street=street, **_spot(rng, reach))
@@ -169,7 +177,7 @@ def _baskets(draft: Draft) -> None:
     choosing = rng.sample([row for row in draft.rows[Customer] if not row["blocked"]], 9)
     for index, customer in enumerate(choosing):
         home = next(row for row in draft.rows[DeliveryAddress] if row["customer_id"] == customer["id"])
-        near = [row for row in draft.rows[Restaurant] if bill.way(row, home) <= row["radius"]]
+        near = [row for row in draft.rows[Restaurant] if bill.way(row, home) <= row["radius"] and not row["paused"]]
         restaurant = rng.choice([row for row in near if index % 2 or row["opens"] <= "09:00"] or near)
         menu = [row for row in draft.rows[Dish] if row["restaurant_id"] == restaurant["id"] and not row["alcohol"]]
         there = [row for row in menu if not row["sold_out"]]
