@@ -50,8 +50,8 @@ class OwnBidList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list my bids[ that are {state}][, {limit} at most]",
-        "show me the auctions I have bid in[, only those with the state {state}]",
+        "list my bids[ with the state {state}][, {limit} at most]",
+        "show me the auctions I have bid in[, only the {state} ones]",
         "check how my bids are doing[, {state} ones only][, no more than {limit}]",
         "go through the[ {limit}] auctions that I take part in",
     ],

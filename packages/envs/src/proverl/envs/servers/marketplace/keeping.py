@@ -95,8 +95,8 @@ class EndedListing(TypedDict):
 @server.tool(
     destructive=True,
     phrases=[
-        "end {listing_id}, reason {reason}",
-        "take {listing_id} off the marketplace because it is {reason}",
+        "end {listing_id} early, reason {reason}",
+        "take {listing_id} off the marketplace; it is {reason}",
         "withdraw {listing_id} from sale and give {reason} as the reason",
         "stop selling {listing_id}; the reason is {reason}",
     ],
@@ -104,7 +104,7 @@ class EndedListing(TypedDict):
 def end_listing(
     ctx: Context,
     listing_id: Annotated[ListingId, "Active listing of yours"],
-    reason: Annotated[Literal["lost_or_broken", "listed_by_mistake", "no_longer_for_sale"], "Told to those who bid"],
+    reason: Annotated[Literal["lost_or_broken", "listed_by_mistake", "not_for_sale_any_more"], "Told to those who bid"],
 ) -> EndedListing:
     """End a listing of yours early: bids and open offers lapse. Not an auction with bids on its last day."""
     row = rules.own(ctx, listing_id)
@@ -112,7 +112,7 @@ def end_listing(
     if row["leader_id"] is not None and row["ends_at"][:10] == ctx.today:
         raise Rejected(
             f"auction {listing_id} has {_bids(ctx, row)} and closes today at {CLOSING_TIME}; "
-            "it is too late to end it, as the highest bidder will buy it"
+            "it is too late to end it, so let the bidding decide"
         )
     ctx.update(Listing, listing_id, status="ended", end_reason=reason)
     rules.decline_open_offers(ctx, listing_id)

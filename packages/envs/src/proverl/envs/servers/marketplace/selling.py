@@ -109,7 +109,7 @@ class CreatedListing(TypedDict):
     phrases=[
         "list {title} for {price}, condition {condition}[, sold as {format}][, for {days} days]",
         "sell {title} for {price}, in {condition} condition[, as {format}][, running {days} days]",
-        "put {title} up for sale at {price}, condition {condition}[, for {days} days][, by {format}]",
+        "put {title} up for sale at {price}, condition {condition}[ as {format}][, for {days} days]",
         "create a[ {format}] listing: {title}, condition {condition}, price {price}[, for {days} days]",
     ],
 )

@@ -39,7 +39,7 @@ class Follow(Base):
     __tablename__ = "follow"
     __table_args__ = (CheckConstraint("follower_id != followed_id"), _COMPACT)
     follower_id: Mapped[str] = mapped_column(ForeignKey("profile.id"), primary_key=True)
-    followed_id: Mapped[str] = mapped_column(ForeignKey("profile.id"), primary_key=True, index=True)
+    followed_id: Mapped[str] = mapped_column(ForeignKey("profile.id"), primary_key=True)
     accepted: Mapped[bool]
     since: Mapped[str]
 
