@@ -66,7 +66,7 @@ class Shop:
     def checkout(self, **changes: Any) -> Row:
         """Arguments that order the cart."""
         method = changes.get("payment_method_id", self.card())
-        code = self.read("reveal_security_code", payment_method_id=method)["security_code"]
+        code = self.read("reveal_payment_code", payment_method_id=method)["security_code"]
         return {"address_id": self.address(), "payment_method_id": method, "security_code": code, **changes}
 
     def applied(self, fits: Callable[[Row], bool] = lambda row: True) -> str:

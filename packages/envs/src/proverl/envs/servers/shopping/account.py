@@ -143,7 +143,7 @@ class SecurityCode(TypedDict):
 
 
 @server.tool(read_only=True, hidden=True, phrases=[])
-def reveal_security_code(
+def reveal_payment_code(
     ctx: Context, payment_method_id: Annotated[PaymentMethodId, "Payment method of the customer"]
 ) -> SecurityCode:
     """The security code of a payment method, for writing what the customer would say."""

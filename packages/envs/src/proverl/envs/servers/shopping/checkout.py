@@ -26,7 +26,7 @@ Code = Annotated[
     str,
     Field(
         pattern="^[0-9]{3,4}$",
-        json_schema_extra={"x-sensitive": True, "x-source": "reveal_security_code.security_code"},
+        json_schema_extra={"x-sensitive": True, "x-source": "reveal_payment_code.security_code"},
     ),
 ]
 
