@@ -89,10 +89,10 @@ class CreatedRefund(TypedDict):
 
 @server.tool(
     phrases=[
-        "refund {charge_id}[ in part, {amount},] because it was {reason}",
+        "refund {charge_id}[ in part, {amount},] with the reason {reason}",
         "give back[ {amount} of] {charge_id}, reason {reason}",
         "reverse {charge_id}[ by {amount}] as {reason}",
-        "pay[ {amount} of] {charge_id} back to the customer with the reason {reason}",
+        "pay[ {amount} of] {charge_id} back to the customer, reason {reason}",
     ],
 )
 def create_refund(

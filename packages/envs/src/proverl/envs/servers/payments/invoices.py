@@ -71,7 +71,7 @@ class InvoiceList(TypedDict):
         "list the[ {status}] invoices[ to {customer}][, {limit} at most]",
         "show me which[ {status}] invoices there are[ for {customer}]",
         "look up the latest[ {limit}][ {status}] invoices",
-        "find invoices[ that are {status}][ and went to {customer}]",
+        "find invoices[ with the status {status}][ sent to {customer}]",
     ],
 )
 def list_invoices(

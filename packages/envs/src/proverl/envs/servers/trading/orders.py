@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDate, Money, Rejected, cents, money
-from proverl.envs.servers.trading import matching, rules
+from proverl.envs.servers.trading import matching, rules, words
 from proverl.envs.servers.trading.app import server
 from proverl.envs.servers.trading.tables import PortfolioId, StockOrder, StockOrderId, Symbol
 from proverl.envs.state import Row
@@ -41,7 +41,7 @@ class PlacedOrder(TypedDict):
         "{side} {quantity} shares of {symbol} in {portfolio_id}[ at limit {limit_price}][, good until {good_until}]",
         "place an order to {side} {quantity} shares of {symbol} for {portfolio_id}[ with limit {limit_price}]",
         "have {portfolio_id} {side} {quantity} shares of {symbol}[ at {limit_price} or better][ until {good_until}]",
-        "enter an order for {portfolio_id}: {side} {quantity} {symbol}[, limit {limit_price}][, valid to {good_until}]",
+        "enter an order for {portfolio_id}: {side} {quantity} of {symbol}[, limit {limit_price}][, until {good_until}]",
     ],
 )
 def place_stock_order(
@@ -53,10 +53,11 @@ def place_stock_order(
         int, Field(ge=1, le=100_000, examples=[1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25]), "Number of shares"
     ],
     limit_price: Annotated[
-        Money | None, "Worst price accepted, in EUR per share; left out, it is a market order that trades at once"
+        Annotated[Money, Field(examples=list(words.LIMITS))] | None,
+        "Worst price accepted, in EUR per share; left out, it is a market order that trades at once",
     ] = None,
     good_until: Annotated[
-        IsoDate | None, "Last day that a limit order waits, at most 90 days ahead; today if left out"
+        IsoDate | None, "Last day that the rest of a limit order waits, at most 90 days ahead; today if left out"
     ] = None,
 ) -> PlacedOrder:
     """Place an order. What the order book has within the limit trades at once; the rest of a limit order waits.
@@ -68,7 +69,9 @@ def place_stock_order(
         rules.may_buy(account, stock)
     is_open = rules.trading_hours(ctx, stock["exchange"])
     limit = None if limit_price is None else cents(limit_price)
-    _check_kind(ctx, stock, side, limit, good_until, is_open)
+    _check_kind(ctx, stock, side, limit, is_open)
+    if good_until is not None:
+        rules.allowed_validity(ctx, good_until)
     rules.allowed_size(quantity * (limit or stock["last_price"]))
     orders = rules.live_orders(ctx, portfolio_id)
     if side == "sell":
@@ -108,21 +111,16 @@ def place_stock_order(
     }
 
 
-def _check_kind(ctx: Context, stock: Row, side: str, limit: int | None, good_until: str | None, is_open: bool) -> None:
+def _check_kind(ctx: Context, stock: Row, side: str, limit: int | None, is_open: bool) -> None:
     """Raises Rejected when a market or limit order like this cannot be taken now."""
-    if limit is None:
-        if good_until is not None:
-            raise Rejected("a market order trades at once and cannot wait; give a limit_price or leave good_until out")
-        if not is_open:
-            opens, closes = rules.HOURS[stock["exchange"]]
-            raise Rejected(
-                f"{stock['exchange']} is closed: it trades {stock['symbol']} from {opens} to {closes} and it is "
-                f"{ctx.timestamp[11:]}; give a limit_price, so that the order can wait for the opening"
-            )
-        return
-    rules.allowed_limit(side, limit, stock)
-    if good_until is not None:
-        rules.allowed_validity(ctx, good_until)
+    if limit is not None:
+        rules.allowed_limit(side, limit, stock)
+    elif not is_open:
+        opens, closes = rules.HOURS[stock["exchange"]]
+        raise Rejected(
+            f"{stock['exchange']} is closed: it trades {stock['symbol']} from {opens} to {closes} and it is "
+            f"{ctx.timestamp[11:]}; give a limit_price, so that the order can wait for the opening"
+        )
 
 
 def _average(filled: int, value: int) -> float | None:

@@ -43,7 +43,7 @@ class PortfolioList(TypedDict):
     read_only=True,
     phrases=[
         "list the[ {type}] portfolios[ of clients called {client}][, {limit} at most]",
-        "look up which[ {type}] portfolios[ {client} has]",
+        "look up the[ {type}] portfolios[ that {client} has]",
         "show me the clients' portfolios[, only {type} ones][, up to {limit}]",
         "find the portfolios[ whose client's name contains {client}]",
     ],

@@ -50,6 +50,26 @@ DELISTED_STOCKS = (
     ("HBX", "Helix Biopharma", "Euronext", "health_care", 12.6),
     ("KWT", "Kraftwerk Turbinen", "Xetra", "industrials", 33.1),
 )  # fmt: skip
+LIMITS = (
+    12.5,
+    15.8,
+    18,
+    22.4,
+    26.9,
+    31,
+    36.5,
+    45,
+    52.75,
+    60,
+    74.2,
+    88,
+    96.4,
+    118,
+    145.5,
+    180,
+    205,
+    260.4,
+)  # EUR, on tick
 SEARCHES = (
     "ASML", "Siemens", "Volkswagen", "Alphabet", "Apple", "ETF", "Philips", "Allianz", "BMW", "Heineken", "Visa",
     "KBC", "bank", "Energia", "Leveraged", "Airbus",

@@ -69,7 +69,7 @@ class MeetingList(TypedDict):
     phrases=[
         "list my[ {status}] meetings[ on {date}][ about {topic}][, {limit} at most]",
         "show me which[ {status}] meetings there are[ with {topic} in the topic]",
-        "look up the[ next {limit}][ {status}] meetings[ of {date}]",
+        "look up[ {limit} of] the[ {status}] meetings[ of {date}]",
         "check what meetings I have[ on {date}][ that are {status}]",
     ],
 )
