@@ -23,6 +23,9 @@ def test_issues_are_created_only_below_a_fitting_parent(tracker):
     assert message == f"{story} is of type story; the parent of a task is an epic"
     message = tracker.refusal("create_issue", type="subtask", parent_id=epic, **new)
     assert message == f"{epic} is of type epic; the parent of a subtask is a story, task or bug"
+    part = tracker.new(project, "subtask", parent_id=story)
+    message = tracker.refusal("create_issue", type="bug", parent_id=part, **new)
+    assert message == f"{part} is of type subtask; the parent of a bug is an epic"
     foreign = tracker.new(elsewhere, "epic")
     assert "must be in the same project" in tracker.refusal("create_issue", type="bug", parent_id=foreign, **new)
     tracker.done(epic)

@@ -76,7 +76,7 @@ def _check_parent(ctx: Context, project_id: str, kind: IssueType, parent_id: str
         raise Rejected(f"{parent_id} is in project {parent['project_id']}; a parent must be in the same project")
     if kind == "epic":
         raise Rejected("an epic has no parent; leave parent_id out")
-    if (kind == "subtask") != (parent["type"] in ("story", "task", "bug")):
+    if parent["type"] not in (("story", "task", "bug") if kind == "subtask" else ("epic",)):
         fitting = "a story, task or bug" if kind == "subtask" else "an epic"
         raise Rejected(f"{parent_id} is of type {parent['type']}; the parent of a {kind} is {fitting}")
     rules.still_open(parent)
