@@ -242,15 +242,9 @@ def recent(desk: Desk, status: str = "delivered", days: int = 13) -> list[Row]:
 
 def old(desk: Desk, days: int) -> str:
     first = (desk.session.now.date() - timedelta(days=days)).isoformat()
-    orders = [
-        row["food_order_id"]
-        for place in desk.restaurants
-        for row in desk.orders("delivered", restaurant_id=place["restaurant_id"])
-        if row["date"] < first
-    ]
-    return next(
-        row for row in orders if "refund" not in desk.call("rate_food_order", food_order_id=row, stars=1).message
-    )
+    places = [row["restaurant_id"] for row in desk.restaurants]
+    every = (row for place in places for row in desk.orders("delivered", restaurant_id=place))
+    return next(row["food_order_id"] for row in every if row["date"] < first)
 
 
 def own(desk: Desk, row: Row) -> Row:
@@ -335,12 +329,8 @@ def mix_two_kitchens(desk):
 
 @refusal
 def alcohol_without_an_age_check(desk):
-    beers = [
-        row["dish_id"]
-        for place in desk.restaurants
-        for row in desk.menu(place["restaurant_id"])
-        if " 33 cl" in row["name"]
-    ]
+    menus = [row for place in desk.restaurants for row in desk.menu(place["restaurant_id"])]
+    beers = [row["dish_id"] for row in menus if " 33 cl" in row["name"] and row["available"]]
     for customer in desk.customers:
         desk.empty(customer)
         call = {"customer_id": customer, "dish_id": beers[0], "quantity": 1}
@@ -575,9 +565,9 @@ def check_refusal(desk: Desk, name: str, arguments: Row, message: str) -> None:
 
 
 def test_what_a_voucher_paid_is_not_refunded(desk):
-    with FOOD.storage.connect(FOOD.image(3, start_time(3))) as connection:
-        with pytest.raises(Rejected, match="a voucher covered it; leave it as it is"):
-            give_back(Context(connection, start_time(3), ""), desk.order("delivered"), None, 0, "cold_food")
+    order, refusal = desk.order("delivered"), pytest.raises(Rejected, match="a voucher covered it; leave it as it is")
+    with FOOD.storage.connect(FOOD.image(3, start_time(3))) as connection, refusal:
+        give_back(Context(connection, start_time(3), ""), order, None, 0, "cold_food")
 
 
 # Laws and the start state

@@ -75,9 +75,9 @@ def rate_food_order(
     row = rules.food_order(ctx, food_order_id)
     if row["status"] != "delivered":
         raise Rejected(f"{food_order_id} is {said(row['status'])}; only delivered orders can be rated")
+    _recent(ctx, row, _RATING_DAYS, "rated")
     if row["stars"] is not None:
         raise Rejected(f"{food_order_id} was rated with {row['stars']} stars already; choose another order")
-    _recent(ctx, row, _RATING_DAYS, "rated")
     ctx.update(FoodOrder, food_order_id, stars=stars, comment=comment)
     ctx.db.execute(_COUNT_RATING, {"restaurant": row["restaurant_id"], "stars": stars})
     restaurant = rules.restaurant(ctx, row["restaurant_id"])

@@ -96,11 +96,10 @@ class History:
         reach = bill.way(restaurant, address)
         return self._draft.rng.choice([row for row in self._couriers if bill.REACH[row["vehicle"]] >= reach])
 
-    def this_morning(self, status: str) -> None:
-        """An order that is under way, one for each customer; what waits for lunch is only placed or accepted."""
+    def this_morning(self, status: str, later: bool = False) -> None:
+        """An order that is under way, one for each customer; `later` for lunch."""
         draft, rng = self._draft, self._draft.rng
         weekday = draft.today.weekday()
-        later = status in ("placed", "accepted") and rng.random() < 0.4
         at = f"08:{rng.randint(*_MINUTES[status]):02d}"
         places = [
             (customer, *pair)

@@ -27,8 +27,9 @@ from proverl.envs.servers.food_delivery.tables import (
 )
 from proverl.envs.state import Row
 
-_UNDER_WAY = ("placed",) * 5 + ("accepted",) * 5 + ("preparing",) * 4 + ("ready",) * 3 + ("picked_up",) * 4
-_PAST = 90
+_UNDER_WAY = ("placed",) * 3 + ("accepted",) * 3 + ("preparing",) * 4 + ("ready",) * 3 + ("picked_up",) * 4
+_FOR_LUNCH = ("placed", "placed", "accepted", "accepted")
+_PAST = 110
 
 
 def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
@@ -44,6 +45,8 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
         history.complain(history.deliver(draft.rows[Customer][0], days), days)
     for status in _UNDER_WAY:
         history.this_morning(status)
+    for status in _FOR_LUNCH:
+        history.this_morning(status, later=True)
     _pause(draft)
     for courier in rng.sample(_idle_couriers(draft), 5):
         courier["online"] = False
@@ -174,10 +177,12 @@ def _use(voucher: Row, order: Row) -> None:
 def _baskets(draft: Draft) -> None:
     """Some customers are choosing; one of them has what was sold out meanwhile."""
     rng = draft.rng
+    weekday = draft.today.weekday()
+    working = [row for row in draft.rows[Restaurant] if not row["paused"] and row["day_off"] != weekday]
     choosing = rng.sample([row for row in draft.rows[Customer] if not row["blocked"]], 9)
     for index, customer in enumerate(choosing):
         home = next(row for row in draft.rows[DeliveryAddress] if row["customer_id"] == customer["id"])
-        near = [row for row in draft.rows[Restaurant] if bill.way(row, home) <= row["radius"] and not row["paused"]]
+        near = [row for row in working if bill.way(row, home) <= row["radius"]]
         restaurant = rng.choice([row for row in near if index % 2 or row["opens"] <= "09:00"] or near)
         menu = [row for row in draft.rows[Dish] if row["restaurant_id"] == restaurant["id"] and not row["alcohol"]]
         there = [row for row in menu if not row["sold_out"]]
