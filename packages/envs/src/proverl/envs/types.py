@@ -9,7 +9,6 @@ from datetime import date, datetime, time
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
-from pydantic.json_schema import WithJsonSchema
 
 MAX_TEXT = 4000  # characters; long enough for an email, short enough for any state image
 
@@ -52,10 +51,9 @@ def _iso(kind: type[date] | type[time] | type[datetime], pattern: str, example: 
 
 Money = Annotated[
     float,
+    Field(gt=0, le=10_000_000, allow_inf_nan=False, json_schema_extra={"multipleOf": 0.01}),
     BeforeValidator(_no_bool),
-    Field(gt=0, le=10_000_000, allow_inf_nan=False),
     AfterValidator(_two_decimals),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 10_000_000, "multipleOf": 0.01}),
 ]
 """A positive amount of money in the currency's main unit, at most two decimals."""
 
