@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, select
+from sqlalchemy import Float, bindparam, cast, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text, money
@@ -22,7 +22,11 @@ Opening = Literal["open", "closed", "paused"]
 Section = Literal["starter", "main", "side", "dessert", "drink"]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[2, 3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
 
-_RESTAURANTS = select(Restaurant.__table__).order_by(Restaurant.name, Restaurant.id)
+_SHOWN = ("id", "name", "cuisine", "opens", "closes", "day_off", "paused", "min_order", "radius", "x", "y")
+_RESTAURANTS = select(
+    *(Restaurant.__table__.c[name] for name in _SHOWN),
+    (cast(Restaurant.rating_sum, Float) / Restaurant.ratings).label("rating"),
+).order_by(Restaurant.name, Restaurant.id)
 _DISHES = (
     select(Dish.id, Dish.name, Dish.section, Dish.price, Dish.diet, Dish.sold_out)
     .where(Dish.restaurant_id == bindparam("restaurant"))
@@ -92,7 +96,7 @@ def search_restaurants(
                     "cuisine": row["cuisine"],
                     "status": now,  # type: ignore[typeddict-item]
                     "hours": "closed today" if row["day_off"] == weekday else f"{row['opens']}-{row['closes']}",
-                    "rating": round(row["rating_sum"] / row["ratings"], 1),
+                    "rating": round(row["rating"], 1),
                     "min_order": money(row["min_order"]),
                 }
             )

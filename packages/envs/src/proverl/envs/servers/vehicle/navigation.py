@@ -25,7 +25,12 @@ _CHARGING = (
 ).subquery()
 _PLACES = (
     select(
-        Destination.__table__,
+        Destination.id,
+        Destination.name,
+        Destination.kind,
+        Destination.price,
+        Destination.x,
+        Destination.y,
         (Destination.bays - Destination.busy - func.coalesce(_CHARGING.c.taken, 0)).label("free"),
     )
     .outerjoin_from(Destination, _CHARGING, _CHARGING.c.place_id == Destination.id)
