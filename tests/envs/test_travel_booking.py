@@ -66,7 +66,13 @@ def test_cancelling_refunds_what_the_fare_rules_say(desk, fare):
 
 
 def test_a_change_costs_what_the_options_said_and_must_be_paid_before_check_in(desk):
-    booking = desk.booking(f"{LATER} AND b.fare = 'standard' AND p.born_on < '1996'")
+    others = "(SELECT count(*) FROM flight o WHERE o.number = f.number AND o.leaves > :soon AND o.status = 'scheduled')"
+    flight = desk.one(f"SELECT id FROM flight f WHERE {others} > 2 AND leaves > :soon AND sold NOT LIKE '%fffff%'")[
+        "id"
+    ]
+    held = desk.book(flight)
+    booking = {"id": held["flight_booking_id"], "itinerary_id": held["itinerary_id"]}
+    desk.read("pay_itinerary", itinerary_id=booking["itinerary_id"], **desk.card())
     options = desk.read("list_rebooking_options", flight_booking_id=booking["id"])["options"]
     option = options[-1]
     changed = desk.read("change_flight", flight_booking_id=booking["id"], new_flight_id=option["new_flight_id"])

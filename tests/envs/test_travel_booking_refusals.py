@@ -122,9 +122,10 @@ def wrong_code(desk: Desk) -> Case:
 
 
 def too_expensive(desk: Desk) -> Case:
-    flight = desk.flight("destination = 'JFK' AND leaves > :soon AND status = 'scheduled' AND sold NOT LIKE '%fffff%'")
-    trip = desk.book(flight, "business")["itinerary_id"]
-    return pay(desk, trip, **desk.card("payment_limit <= 150000"))
+    smallest = desk.one("SELECT min(payment_limit) AS cents FROM payment_card WHERE expires >= substr(:today, 1, 7)")
+    dear = desk.one(f"SELECT id FROM flight WHERE {NEXT} AND number NOT LIKE 'LU%' ORDER BY base_price DESC, id")["id"]
+    trip = desk.book(dear, "business")["itinerary_id"]
+    return pay(desk, trip, **desk.card(f"payment_limit = {smallest['cents']}"))
 
 
 def minor_left_alone(desk: Desk) -> Case:
@@ -134,9 +135,9 @@ def minor_left_alone(desk: Desk) -> Case:
 
 
 def taken_seat(desk: Desk) -> Case:
-    row = desk.booking(FLEX)
-    free = [one["seat_id"] for one in desk.read("list_flight_seats", flight_id=row["flight_id"], limit=50)["seats"]]
-    return seat(desk, FLEX, next(f"{row}A" for row in range(5, int(free[-1][:-1])) if f"{row}A" not in free))
+    windows = {"flight_id": desk.booking(FLEX)["flight_id"], "position": "window", "limit": 50}
+    free = [one["seat_id"] for one in desk.read("list_flight_seats", **windows)["seats"]]
+    return seat(desk, FLEX, next(f"{row}A" for row in range(12, int(free[-1][:-1])) if f"{row}A" not in free))
 
 
 def minor_at_an_exit(desk: Desk) -> Case:

@@ -72,7 +72,7 @@ class Desk:
 
     def card(self, where: str = "payment_limit >= 250000") -> dict[str, str]:
         card = self.one(f"SELECT id FROM payment_card WHERE {where} AND expires >= substr(:today, 1, 7) ORDER BY id")
-        code = self.read("reveal_security_code", card_id=card["id"])["security_code"]
+        code = self.read("reveal_travel_card_code", card_id=card["id"])["security_code"]
         return {"card_id": card["id"], "security_code": code}
 
     def book(self, flight_id: str, fare: str = "standard", trip: str = "", who: str = "") -> dict[str, str]:

@@ -202,6 +202,6 @@ class SecurityCode(TypedDict):
 
 
 @server.tool(read_only=True, hidden=True, phrases=[])
-def reveal_security_code(ctx: Context, card_id: Annotated[CardId, "Card of the holder"]) -> SecurityCode:
+def reveal_travel_card_code(ctx: Context, card_id: Annotated[CardId, "Card of the holder"]) -> SecurityCode:
     """The security code of a card, for writing what its holder would say."""
     return {"security_code": rules.card(ctx, card_id)["security_code"]}

@@ -22,7 +22,7 @@ SecurityCode = Annotated[
     str,
     Field(
         pattern="^[0-9]{3,4}$",
-        json_schema_extra={"x-sensitive": True, "x-source": "reveal_security_code.security_code"},
+        json_schema_extra={"x-sensitive": True, "x-source": "reveal_travel_card_code.security_code"},
     ),
 ]
 

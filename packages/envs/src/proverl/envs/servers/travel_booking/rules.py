@@ -212,7 +212,7 @@ def leaves_nobody_alone(ctx: Context, booking: Row) -> None:
     if alone:
         raise Rejected(
             f"{alone[0]['name']} (under {ADULT}, {alone[0]['id']}) would fly on {booking['number']} without an adult; "
-            "cancel that booking first"
+            "cancel that booking first or book another adult on that flight"
         )
 
 

@@ -41,7 +41,7 @@ def add_flights(draft: Draft) -> None:
             days = (soonest, rng.randint(3, 7), rng.randint(8, 15), rng.randint(16, 44), -rng.randint(3, 60))
             for day in days if rng.random() < 0.5 else days[:4]:
                 _add_flight(draft, f"{first} {number}", origin, destination, clocks[0], day)
-            for day in (rng.randint(2, 9), rng.randint(30, 44))[: rng.choice((0, 1, 1, 2))]:
+            for day in (rng.randint(2, 9), rng.randint(30, 44))[: rng.choice((0, 1, 1))]:
                 _add_flight(draft, f"{second} {number + 1}", origin, destination, clocks[1], day)
 
 
@@ -122,7 +122,7 @@ def block_rooms(draft: Draft) -> None:
     for room in draft.rows[HotelRoom]:
         own = sum(row["room_id"] == room["id"] for row in draft.rows[HotelBooking] if row["status"] != "cancelled")
         free, day = room["rooms"] - own, -3
-        while free > 0 and rng.random() < 0.75 and day < 30:
+        while free > 0 and rng.random() < 0.75 and day < 22:
             day += rng.randint(1, 12)
             nights = rng.randint(1, 6)
             rooms = free if rng.random() < 0.5 else rng.randint(1, free)
