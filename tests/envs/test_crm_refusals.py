@@ -72,7 +72,7 @@ def test_a_lead_of_a_rep_who_left_is_not_converted(crm):
         row for row in crm.read("search_leads", status="qualified", limit=50)["leads"] if row["owner_id"] in left
     ]
     messages = [crm.convert(row["lead_id"]).message for row in orphans]
-    assert any("has left; choose an active one of list_owners" in message for message in messages)
+    assert any("has left; assign_lead gives it to an active rep" in message for message in messages)
 
 
 def test_nothing_is_sold_to_companies_on_hold_or_people_who_left(crm):

@@ -10,7 +10,18 @@ from proverl.envs import Context, IsoDate, Money, Rejected, Text, cents
 from proverl.envs.servers.crm import rules, words
 from proverl.envs.servers.crm.app import server
 from proverl.envs.servers.crm.spelling import folded
-from proverl.envs.servers.crm.tables import Company, CompanyId, Contact, ContactId, Deal, DealId, Lead, LeadId, Task
+from proverl.envs.servers.crm.tables import (
+    Company,
+    CompanyId,
+    Contact,
+    ContactId,
+    Deal,
+    DealId,
+    Lead,
+    LeadId,
+    Owner,
+    Task,
+)
 from proverl.envs.state import Row
 
 DealName = Annotated[Text, Field(max_length=80, examples=list(words.DEAL_NAMES))]
@@ -54,7 +65,9 @@ def convert_lead(
     lead = rules.unconverted_lead(ctx, lead_id)
     if lead["status"] != "qualified":
         raise Rejected(f"lead {lead_id} is {lead['status']}; update_lead_status must make it qualified first")
-    rules.active_owner(ctx, lead["owner_id"])
+    owner = ctx.get(Owner, lead["owner_id"])
+    if not owner["active"]:
+        raise Rejected(f"{owner['name']}, the owner of lead {lead_id}, has left; assign_lead gives it to an active rep")
     rules.closes_in_time(ctx, close_date)
     company_id = _company(ctx, lead)
     contact = ctx.insert(

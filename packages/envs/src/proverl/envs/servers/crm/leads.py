@@ -1,4 +1,4 @@
-"""Sales reps and leads: find, create, assign, qualify."""
+"""Leads: find, create, assign, qualify."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ from proverl.envs.servers.crm import rules, words
 from proverl.envs.servers.crm.app import server
 from proverl.envs.servers.crm.rules import Limit
 from proverl.envs.servers.crm.spelling import folded
-from proverl.envs.servers.crm.tables import Lead, LeadId, LeadStatus, Owner, OwnerId, Source, Task, Team, Unfit
+from proverl.envs.servers.crm.tables import Lead, LeadId, LeadStatus, Owner, OwnerId, Source, Task, Unfit
 
 PersonName = Annotated[Text, Field(max_length=80, examples=list(words.PEOPLE))]
 CompanyName = Annotated[Text, Field(max_length=80, examples=list(words.NEWCOMERS))]
@@ -24,15 +24,6 @@ Email = Annotated[
     ),
 ]
 
-_OWNERS = (
-    select(Owner.__table__)
-    .where(or_(bindparam("team", type_=String).is_(None), Owner.team == bindparam("team")))
-    .order_by(Owner.name, Owner.id)
-    .limit(bindparam("limit"))
-)
-_OPEN_LEADS = (
-    select(Lead.owner_id, func.count().label("held")).where(Lead.status.in_(rules.OPEN_LEAD)).group_by(Lead.owner_id)
-)
 _LEADS = (
     select(Lead.id, Lead.name, Lead.company_name, Lead.status, Lead.owner_id)
     .where(
@@ -45,52 +36,6 @@ _LEADS = (
 )
 _REACHED = select(Task.id).where(Task.lead_id == bindparam("lead"), Task.outcome == "successful").limit(1)
 _CANCEL_TASKS = update(Task).where(Task.lead_id == bindparam("lead"), Task.status == "open").values(status="cancelled")
-
-
-class OwnerItem(TypedDict):
-    """A sales rep in a list."""
-
-    owner_id: OwnerId
-    name: str
-    team: Team
-    active: bool
-    open_leads: int
-
-
-class OwnerList(TypedDict):
-    """Sales reps."""
-
-    owners: list[OwnerItem]
-
-
-@server.tool(
-    read_only=True,
-    phrases=[
-        "list the sales reps[ of the {team} team][, {limit} at most]",
-        "show me[ up to {limit}] people in sales[ from {team}] and how many leads they have",
-        "look up who can own leads and deals[ in {team}]",
-        "check how many open leads the reps[ in {team}] have",
-    ],
-)
-def list_owners(
-    ctx: Context,
-    team: Annotated[Team | None, "Only reps of this team"] = None,
-    limit: Annotated[Limit, "Most reps listed"] = 5,
-) -> OwnerList:
-    """List sales reps by name, with the number of their open leads. A rep takes at most 8; inactive ones have left."""
-    held = {row["owner_id"]: row["held"] for row in ctx.rows(_OPEN_LEADS)}
-    return {
-        "owners": [
-            {
-                "owner_id": row["id"],
-                "name": row["name"],
-                "team": row["team"],
-                "active": row["active"],
-                "open_leads": held.get(row["id"], 0),
-            }
-            for row in ctx.rows(_OWNERS, team=team, limit=limit)
-        ]
-    }
 
 
 class LeadItem(TypedDict):
