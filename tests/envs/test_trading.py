@@ -185,6 +185,15 @@ def test_an_alert_waits_on_the_side_that_the_price_must_come_from(broker):
     assert broker.read("list_price_alerts", portfolio_id=portfolio)["price_alerts"] == broker.rich(1)["price_alerts"]
 
 
+def test_a_trade_at_the_price_of_an_alert_triggers_it(broker):
+    stock = broker.stock()
+    owner = {"portfolio_id": broker.rich(1)["portfolio_id"]}
+    created = broker.read("create_price_alert", **owner, symbol=stock["symbol"], price=stock["ask"])
+    broker.read("place_stock_order", **broker.order())
+    triggered = broker.read("list_price_alerts", **owner, status="triggered")["price_alerts"]
+    assert created["price_alert_id"] in {row["price_alert_id"] for row in triggered}
+
+
 def test_stocks_are_found_by_part_of_name_or_symbol_and_wildcards_mean_themselves(broker):
     assert {row["symbol"] for row in broker.read("find_stocks", query="VOLKS")["stocks"]} == {"VOW", "VOW3"}
     assert broker.read("find_stocks", query="%") == {"stocks": []}
@@ -335,6 +344,7 @@ def test_independent_calls_commute():
         ("UPDATE position SET quantity = quantity - 1 WHERE quantity > 1", "positions_are_what_orders_traded"),
         ("UPDATE stock_order SET quantity = 99999 WHERE status = 'open'", "open_orders_are_covered"),
         ("UPDATE stock_order SET filled_value = 0 WHERE side = 'sell'", "trades_respect_limits"),
+        ("UPDATE price_alert SET price = 1 WHERE direction = 'rises_to'", "active_alerts_still_wait"),
         ("UPDATE book_level SET price = price * 2 WHERE side = 'buy'", "open_books_are_not_crossed"),
     ],
 )

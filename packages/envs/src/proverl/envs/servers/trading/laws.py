@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 
-from sqlalchemy import case, func, select, union_all
+from sqlalchemy import and_, case, func, or_, select, union_all
 
 from proverl.envs import Context
 from proverl.envs.servers.trading import rules
 from proverl.envs.servers.trading.app import server
-from proverl.envs.servers.trading.tables import BookLevel, Portfolio, Position, Stock, StockOrder
+from proverl.envs.servers.trading.tables import BookLevel, Portfolio, Position, PriceAlert, Stock, StockOrder
 
 _ORDER = StockOrder.__table__.c
 _SIGN = case((_ORDER.side == "buy", 1), else_=-1)
@@ -78,3 +78,19 @@ def open_books_are_not_crossed(ctx: Context) -> None:
         sides = best[row["symbol"]]
         if len(sides) == 2 and rules.trading_hours(ctx, row["exchange"]):
             assert sides["buy"] < sides["sell"], f"the book of {row['symbol']} is crossed: {sides}"
+
+
+@server.invariant
+def active_alerts_still_wait(ctx: Context) -> None:
+    """No alert is active whose price has been reached."""
+    alert, last = PriceAlert.__table__.c, Stock.__table__.c.last_price
+    reached = or_(
+        and_(alert.direction == "rises_to", alert.price <= last),
+        and_(alert.direction == "falls_to", alert.price >= last),
+    )
+    missed = (
+        select(alert.id)
+        .join_from(PriceAlert.__table__, Stock.__table__, Stock.symbol == alert.symbol)
+        .where(alert.status == "active", reached)
+    )
+    assert not ctx.rows(missed), f"not triggered: {ctx.rows(missed)}"

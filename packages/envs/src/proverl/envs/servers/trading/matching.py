@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, literal, null, select, union_all, update
+from sqlalchemy import and_, bindparam, delete, func, literal, null, or_, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert
 
 from proverl.envs import Context
 from proverl.envs.servers.trading import rules
-from proverl.envs.servers.trading.tables import Base, BookLevel, Portfolio, Position, Stock, StockOrder
+from proverl.envs.servers.trading.tables import Base, BookLevel, Portfolio, Position, PriceAlert, Stock, StockOrder
 from proverl.envs.state import Row
 
 _TABLES = Base.metadata.tables
@@ -49,6 +49,19 @@ _TRADED = (
     update(_TABLES["stock"])
     .where(Stock.__table__.c.symbol == bindparam("key"))
     .values(last_price=bindparam("price"), volume=Stock.__table__.c.volume + bindparam("shares"))
+)
+_ALERT = PriceAlert.__table__.c
+_TRIGGER = (
+    update(_TABLES["price_alert"])
+    .where(
+        _ALERT.symbol == bindparam("key"),
+        _ALERT.status == "active",
+        or_(
+            and_(_ALERT.direction == "rises_to", _ALERT.price <= bindparam("last")),
+            and_(_ALERT.direction == "falls_to", _ALERT.price >= bindparam("last")),
+        ),
+    )
+    .values(status="triggered", triggered_on=bindparam("today"))
 )
 _THIS_POSITION = and_(_POSITION.portfolio_id == bindparam("key_portfolio"), _POSITION.symbol == bindparam("key_symbol"))
 _BOUGHT = insert(_TABLES["position"])
@@ -96,7 +109,7 @@ def fills(ctx: Context, symbol: str, side: str, quantity: int, limit: int | None
 
 
 def settle(ctx: Context, account: Row, symbol: str, side: str, trades: list[Fill]) -> None:
-    """Book the trades of a new order: on its portfolio, on the orders that it meets, on the book and the quote."""
+    """Book the trades of a new order: on its portfolio, on orders that it meets, on book, quote and alerts."""
     shares = sum(trade.quantity for trade in trades)
     _move(ctx, account, symbol, side, shares, sum(trade.quantity * trade.price for trade in trades), fee=rules.FEE)
     for trade in trades:
@@ -108,7 +121,9 @@ def settle(ctx: Context, account: Row, symbol: str, side: str, trades: list[Fill
             ctx.db.execute(_SHRINK, {**place, "left": trade.left})
         else:
             ctx.db.execute(_DROP, place)
-    ctx.db.execute(_TRADED, {"key": symbol, "price": trades[-1].price, "shares": shares})
+    last = trades[-1].price  # the farthest of the trades, so alerts on the way there are triggered as well
+    ctx.db.execute(_TRADED, {"key": symbol, "price": last, "shares": shares})
+    ctx.db.execute(_TRIGGER, {"key": symbol, "last": last, "today": ctx.today})
 
 
 def _fill_resting(ctx: Context, trade: Fill) -> None:
