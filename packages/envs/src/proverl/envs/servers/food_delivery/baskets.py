@@ -14,6 +14,8 @@ from proverl.envs.servers.food_delivery.tables import (
     BasketId,
     BasketLine,
     CustomerId,
+    DeliveryAddress,
+    DeliveryAddressId,
     Dish,
     DishId,
     RestaurantId,
@@ -28,6 +30,11 @@ LINES = (
     .join_from(BasketLine, Dish, Dish.id == BasketLine.dish_id)
     .where(BasketLine.basket_id == bindparam("basket"))
     .order_by(Dish.name, BasketLine.dish_id)
+)
+_ADDRESSES = (
+    select(DeliveryAddress.id, DeliveryAddress.x, DeliveryAddress.y)
+    .where(DeliveryAddress.customer_id == bindparam("customer"))
+    .order_by(DeliveryAddress.id)
 )
 _SET_LINE = (
     update(BasketLine)
@@ -52,10 +59,11 @@ class BasketDish(TypedDict):
 
 
 class BasketView(TypedDict):
-    """A customer's basket, without the delivery fee; no ids and nothing in it while there is none."""
+    """A customer's basket without the delivery fee, empty if there is none; the address is the nearest in reach."""
 
     basket_id: BasketId | None
     restaurant_id: RestaurantId | None
+    delivery_address_id: DeliveryAddressId | None
     voucher_id: VoucherId | None
     dishes: list[BasketDish]
     subtotal: float
@@ -79,6 +87,7 @@ def get_basket(ctx: Context, customer_id: Annotated[CustomerId, "Customer whose 
         return {
             "basket_id": None,
             "restaurant_id": None,
+            "delivery_address_id": None,
             "voucher_id": None,
             "dishes": [],
             "subtotal": 0.0,
@@ -89,6 +98,7 @@ def get_basket(ctx: Context, customer_id: Annotated[CustomerId, "Customer whose 
     return {
         "basket_id": basket["id"],
         "restaurant_id": basket["restaurant_id"],
+        "delivery_address_id": _nearest(ctx, customer_id, basket["restaurant_id"]),
         "voucher_id": basket["voucher_id"],
         "dishes": [
             {
@@ -105,10 +115,11 @@ def get_basket(ctx: Context, customer_id: Annotated[CustomerId, "Customer whose 
 
 
 class FilledBasket(TypedDict):
-    """A basket after a change; no id when it became empty. The subtotal in EUR."""
+    """A basket after a change, without id when it became empty; the address is the customer's nearest within reach."""
 
     basket_id: BasketId | None
     restaurant_id: RestaurantId
+    delivery_address_id: DeliveryAddressId | None
     dishes: int
     subtotal: float
 
@@ -160,6 +171,7 @@ def set_basket_dish(
     return {
         "basket_id": basket_id if left else None,
         "restaurant_id": dish["restaurant_id"],
+        "delivery_address_id": _nearest(ctx, customer_id, dish["restaurant_id"]),
         "dishes": left,
         "subtotal": money(subtotal_of(others) + quantity * dish["price"]),
     }
@@ -168,6 +180,14 @@ def set_basket_dish(
 def subtotal_of(lines: list[Row]) -> int:
     """Cents that the dishes of a basket cost."""
     return sum(line["quantity"] * line["price"] for line in lines)
+
+
+def _nearest(ctx: Context, customer_id: str, restaurant_id: str) -> str | None:
+    """The customer's address that is nearest to the restaurant, if it delivers there."""
+    restaurant = rules.restaurant(ctx, restaurant_id)
+    ways = [(bill.way(restaurant, row), row["id"]) for row in ctx.rows(_ADDRESSES, customer=customer_id)]
+    way, address_id = min(ways)
+    return address_id if way <= restaurant["radius"] else None
 
 
 def _one_kitchen(basket: Row | None, dish: Row) -> None:

@@ -54,7 +54,7 @@ class CourierList(TypedDict):
     phrases=[
         "list the couriers[ that are {status}][ on a {vehicle}][, {limit} at most]",
         "show me which couriers there are[ with a {vehicle}][, only those {status}]",
-        "find couriers[ whose status is {status}][ and who ride a {vehicle}]",
+        "find couriers[ with a {vehicle}][ whose status is {status}]",
         "check who delivers for us[, {status} couriers only][, up to {limit}]",
     ],
 )

@@ -70,7 +70,9 @@ class History:
         order["courier_id"] = self._courier(restaurant, address)["id"]
         if rng.random() < 0.5:
             order["stars"] = rng.choice((2, 3, 4, 4, 5, 5, 5))
-            order["comment"] = rng.choice(words.COMMENTS) if rng.random() < 0.5 else None
+            order["comment"] = (
+                rng.choice(words.PRAISE if order["stars"] > 3 else words.GRUMBLES) if rng.random() < 0.5 else None
+            )
             restaurant["ratings"] += 1
             restaurant["rating_sum"] += order["stars"]
         elif rng.random() < 0.2:

@@ -140,7 +140,7 @@ def _vouchers(draft: Draft) -> None:
     orders = [row for row in draft.rows[FoodOrder] if row["status"] == "delivered" and row["id"] not in refunded]
     used: set[str] = set()
     for customer in draft.rows[Customer]:
-        for code, kind, value, min_spend, cuisine in rng.sample(words.VOUCHERS, rng.choice((0, 1, 2, 2, 3))):
+        for code, kind, value, min_spend, cuisine in rng.sample(words.VOUCHERS, rng.choice((0, 2, 2, 3, 3))):
             fitting = [
                 row
                 for row in orders

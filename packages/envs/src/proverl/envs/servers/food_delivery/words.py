@@ -78,8 +78,8 @@ RESTAURANTS = {  # cuisine -> names, opening and closing time
 LABELS = ("Home", "Office", "Parents", "Studio", "Neighbour", "Allotment")
 # code, kind, value (percent or cents), least spending in cents, cuisine
 VOUCHERS = (
-    ("WELCOME10", "amount", 1_000, 2_000, None), ("LUNCH15", "percent", 15, 1_500, None),
-    ("FREERIDE", "free_delivery", 0, 1_200, None), ("SORRY5", "amount", 500, 0, None),
+    ("WELCOME10", "amount", 1_000, 2_000, None), ("LUNCH15", "percent", 15, 1_000, None),
+    ("FREERIDE", "free_delivery", 0, 800, None), ("SORRY5", "amount", 500, 0, None),
     ("PIZZA20", "percent", 20, 2_000, "pizza"), ("SUSHI25", "percent", 25, 3_000, "sushi"),
     ("MORNING3", "amount", 300, 1_000, "breakfast"), ("BOWL10", "percent", 10, 1_500, "bowls"),
     ("TEAM30", "amount", 3_000, 12_000, None),
@@ -89,8 +89,17 @@ NOTES = (
     "no onions", "extra spicy please", "sauce on the side", "gluten free bread if possible", "no ice", "well done",
     "cut in half", "without coriander", "extra napkins", "mild, it is for a child", "no nuts, allergy", "oat milk",
 )  # fmt: skip
-COMMENTS = (
-    "Still hot when it arrived", "Friendly courier, great food", "Fries were a bit soggy", "Best naan in town",
-    "Late, but the restaurant called", "Portion smaller than last time", "Everything as ordered", "Soup had leaked",
-    "Perfect for our team lunch", "Too salty for my taste", "Lovely packaging", "Will order again",
+PRAISE = (
+    "Still hot when it arrived", "Friendly courier, great food", "Best naan in town", "Everything as ordered",
+    "Perfect for our team lunch", "Lovely packaging", "Will order again",
+)  # fmt: skip
+GRUMBLES = (
+    "Fries were a bit soggy", "Late, but the restaurant called", "Portion smaller than last time", "Soup had leaked",
+    "Too salty for my taste",
+)  # fmt: skip
+COMMENTS = (  # go with any number of stars
+    "Arrived ten minutes after the promised time", "Left at the reception as asked", "Ordered for a team lunch",
+    "First time we tried this place", "The courier called from the door", "Second order this week",
+    "Sauce came in a separate cup", "Portions were as on the photo", "Eaten straight away at the office",
+    "Same dish as last week", "No cutlery, as we had asked", "Came by bicycle in the rain",
 )  # fmt: skip
