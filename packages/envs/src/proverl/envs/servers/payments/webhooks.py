@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, func, literal, or_, select, true, union_all
+from sqlalchemy import bindparam, func, or_, select, true
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
@@ -23,19 +23,16 @@ _PRIVATE = re.compile(r"(10|127|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254)\.[\d.
 
 _INVOICE, _CHARGE, _REFUND = Invoice.__table__.c, Charge.__table__.c, Refund.__table__.c
 _LINK, _WEBHOOK = PaymentLink.__table__.c, Webhook.__table__.c
-_LATEST = union_all(
-    *(
-        select(literal(event).label("event"), func.max(day + " " + time).label("moment")).where(happened)
-        for event, day, time, happened in (
-            ("invoice.created", _INVOICE.issued_on, _INVOICE.issued_at, true()),
-            ("invoice.voided", _INVOICE.voided_on, _INVOICE.voided_at, true()),
-            ("charge.succeeded", _CHARGE.charged_on, _CHARGE.charged_at, _CHARGE.status != "failed"),
-            ("charge.refunded", _REFUND.refunded_on, _REFUND.refunded_at, true()),
-            ("payment_link.created", _LINK.created_on, _LINK.created_at, true()),
-        )
+_LAST_EVENT = {
+    event: select(func.max(day + " " + time)).where(happened)
+    for event, day, time, happened in (
+        ("invoice.created", _INVOICE.issued_on, _INVOICE.issued_at, true()),
+        ("invoice.voided", _INVOICE.voided_on, _INVOICE.voided_at, true()),
+        ("charge.succeeded", _CHARGE.charged_on, _CHARGE.charged_at, _CHARGE.status != "failed"),
+        ("charge.refunded", _REFUND.refunded_on, _REFUND.refunded_at, true()),
+        ("payment_link.created", _LINK.created_on, _LINK.created_at, true()),
     )
-).subquery()
-_LAST_EVENTS = select(_LATEST.c.event, _LATEST.c.moment)
+}
 _WEBHOOKS = (
     select(Webhook.__table__)
     .where(or_(bindparam("event") == "", _WEBHOOK.event == bindparam("event")))
@@ -76,7 +73,8 @@ def list_webhooks(
     limit: Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most webhooks listed"] = 5,
 ) -> WebhookList:
     """List the webhooks by event, with the day on which something was last sent to them."""
-    last = {row["event"]: row["moment"] for row in ctx.rows(_LAST_EVENTS)}
+    rows = ctx.rows(_WEBHOOKS, event=event or "", limit=limit)
+    last = {name: ctx.scalar(_LAST_EVENT[name]) for name in sorted({row["event"] for row in rows})}
     return {
         "webhooks": [
             {
@@ -86,7 +84,7 @@ def list_webhooks(
                 "status": "disabled" if row["disabled_on"] else "enabled",
                 "last_delivery": _last_delivery(row, last[row["event"]]),
             }
-            for row in ctx.rows(_WEBHOOKS, event=event or "", limit=limit)
+            for row in rows
         ]
     }
 

@@ -13,7 +13,7 @@ _ORDER = StockOrder.__table__.c
 _SIGN = case((_ORDER.side == "buy", 1), else_=-1)
 _BOOK = union_all(
     select(BookLevel.symbol, BookLevel.side, BookLevel.price),
-    select(_ORDER.symbol, _ORDER.side, _ORDER.limit_price).where(_ORDER.status.in_(rules.LIVE)),
+    select(_ORDER.symbol, _ORDER.side, _ORDER.limit_price).where(rules.IS_LIVE),
 ).subquery()
 _PRICES = select(
     _BOOK.c.symbol, _BOOK.c.side, func.min(_BOOK.c.price).label("lowest"), func.max(_BOOK.c.price).label("highest")

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, func, literal, null, or_, select, union_all, update
+from sqlalchemy import and_, bindparam, delete, literal, null, or_, select, union_all, update
 from sqlalchemy.dialects.sqlite import insert
 
 from proverl.envs import Context
@@ -12,32 +12,14 @@ from proverl.envs.state import Row
 
 _TABLES = Base.metadata.tables
 _LEVEL, _ORDER, _POSITION = BookLevel.__table__.c, StockOrder.__table__.c, Position.__table__.c
-_RESTING = (
-    select(
-        _ORDER.side,
-        _ORDER.limit_price.label("price"),
-        (_ORDER.quantity - _ORDER.filled_quantity).label("quantity"),
-        _ORDER.id.label("order_id"),
-        _ORDER.placed_on,
-    )
-    .where(_ORDER.symbol == bindparam("symbol"), _ORDER.status.in_(rules.LIVE))
-)  # fmt: skip
 _BOOK = union_all(
     select(
         _LEVEL.side, _LEVEL.price, _LEVEL.quantity, null().label("order_id"), literal("9999").label("placed_on")
     ).where(_LEVEL.symbol == bindparam("symbol")),
-    _RESTING,
-).subquery()
-_DEPTH = (
-    select(_BOOK.c.side, _BOOK.c.price, func.sum(_BOOK.c.quantity).label("quantity"))
-    .group_by(_BOOK.c.side, _BOOK.c.price)
-    .order_by(_BOOK.c.side, _BOOK.c.price)
-)
-_AGAINST = (
-    select(_BOOK.c.price, _BOOK.c.quantity, _BOOK.c.order_id)
-    .where(_BOOK.c.side == bindparam("side"))
-    .order_by(_BOOK.c.price, _BOOK.c.placed_on, _BOOK.c.order_id)
-)
+    select(
+        _ORDER.side, _ORDER.limit_price, _ORDER.quantity - _ORDER.filled_quantity, _ORDER.id, _ORDER.placed_on
+    ).where(_ORDER.symbol == bindparam("symbol"), rules.IS_LIVE),
+)  # fmt: skip
 _THIS_LEVEL = and_(
     _LEVEL.symbol == bindparam("key_symbol"),
     _LEVEL.side == bindparam("key_side"),
@@ -77,6 +59,13 @@ _SELL = (
 _EMPTY = delete(_TABLES["position"]).where(_THIS_POSITION)
 
 
+class Level(NamedTuple):
+    """All shares bid or asked at one price."""
+
+    price: int
+    quantity: int
+
+
 class Fill(NamedTuple):
     """A trade at one price; `order_id` names the client's order it meets, or None for the rest of the market."""
 
@@ -86,31 +75,34 @@ class Fill(NamedTuple):
     order_id: str | None
 
 
-def depth(ctx: Context, symbol: str) -> tuple[list[Row], list[Row]]:
+def depth(ctx: Context, symbol: str) -> tuple[list[Level], list[Level]]:
     """Bids and asks by price, best first."""
-    rows = ctx.rows(_DEPTH, symbol=symbol)
-    bids = [row for row in rows if row["side"] == "buy"]
-    return bids[::-1], [row for row in rows if row["side"] == "sell"]
+    sides: dict[str, dict[int, int]] = {"buy": {}, "sell": {}}
+    for row in ctx.db.execute(_BOOK, {"symbol": symbol}):
+        side = sides[row.side]
+        side[row.price] = side.get(row.price, 0) + row.quantity
+    bids, asks = (sorted(Level(*level) for level in side.items()) for side in sides.values())
+    return bids[::-1], asks
 
 
 def fills(ctx: Context, symbol: str, side: str, quantity: int, limit: int | None) -> list[Fill]:
     """What an order would trade now: as much of `quantity` as the book has within `limit`."""
-    against = ctx.rows(_AGAINST, symbol=symbol, side="sell" if side == "buy" else "buy")
-    if side == "sell":
-        against.sort(key=lambda row: -row["price"])
+    worse = 1 if side == "buy" else -1  # the way in which prices get worse for the order
+    against = [row for row in ctx.db.execute(_BOOK, {"symbol": symbol}) if row.side != side]
+    against.sort(key=lambda row: (worse * row.price, row.placed_on, row.order_id or ""))
     found = []
     for row in against:
-        if not quantity or (limit is not None and (row["price"] > limit if side == "buy" else row["price"] < limit)):
+        if not quantity or (limit is not None and worse * (row.price - limit) > 0):
             break
-        traded = min(quantity, row["quantity"])
-        found.append(Fill(row["price"], traded, row["quantity"] - traded, row["order_id"]))
+        traded = min(quantity, row.quantity)
+        found.append(Fill(row.price, traded, row.quantity - traded, row.order_id))
         quantity -= traded
     return found
 
 
-def settle(ctx: Context, account: Row, symbol: str, side: str, trades: list[Fill]) -> None:
+def settle(ctx: Context, account: Row, stock: Row, side: str, trades: list[Fill]) -> None:
     """Book the trades of a new order: on its portfolio, on orders that it meets, on book, quote and alerts."""
-    shares = sum(trade.quantity for trade in trades)
+    symbol, shares = stock["symbol"], sum(trade.quantity for trade in trades)
     _move(ctx, account, symbol, side, shares, sum(trade.quantity * trade.price for trade in trades), fee=rules.FEE)
     for trade in trades:
         if trade.order_id is not None:
@@ -123,7 +115,8 @@ def settle(ctx: Context, account: Row, symbol: str, side: str, trades: list[Fill
             ctx.db.execute(_DROP, place)
     last = trades[-1].price  # the farthest of the trades, so alerts on the way there are triggered as well
     ctx.db.execute(_TRADED, {"key": symbol, "price": last, "shares": shares})
-    ctx.db.execute(_TRIGGER, {"key": symbol, "last": last, "today": ctx.today})
+    if last != stock["last_price"]:
+        ctx.db.execute(_TRIGGER, {"key": symbol, "last": last, "today": ctx.today})
 
 
 def _fill_resting(ctx: Context, trade: Fill) -> None:

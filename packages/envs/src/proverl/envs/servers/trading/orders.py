@@ -87,7 +87,7 @@ def place_stock_order(
     if side == "buy":
         rules.affordable(account, orders, value + (quantity - filled) * (limit or 0) + rules.FEE)
     if trades:
-        matching.settle(ctx, account, symbol, side, trades)
+        matching.settle(ctx, account, stock, side, trades)
     status: OrderStatus = "filled" if filled == quantity else "partially_filled" if filled else "open"
     row = ctx.insert(
         StockOrder,

@@ -95,8 +95,8 @@ def _trading(ctx: Context, row: Row) -> TradingStatus:
     return "closed" if status == "open" and not rules.trading_hours(ctx, row["exchange"]) else status
 
 
-def _best(side: list[Row]) -> float | None:
-    return money(side[0]["price"]) if side else None
+def _best(side: list[matching.Level]) -> float | None:
+    return money(side[0].price) if side else None
 
 
 @server.tool(
@@ -161,5 +161,5 @@ def get_order_book(
     return {"symbol": symbol, "bids": _levels(bids[:depth]), "asks": _levels(asks[:depth])}
 
 
-def _levels(rows: list[Row]) -> list[Level]:
-    return [{"price": money(row["price"]), "quantity": row["quantity"]} for row in rows]
+def _levels(side: list[matching.Level]) -> list[Level]:
+    return [{"price": money(level.price), "quantity": level.quantity} for level in side]
