@@ -158,7 +158,7 @@ async def test_a_crashing_policy_or_digest_is_recorded(task, environment):
 
     episode = await run_episode(task, environment, Broken(), Limits())
     assert (episode.stop, episode.error) == (StopReason.CRASHED, "RuntimeError: no weights")
-    environment.digest = lambda: 1 / 0
+    environment.state_digest = lambda: 1 / 0
     episode = await run_episode(task, environment, ScriptedChat(), Limits())
     assert (episode.stop, episode.error) == (StopReason.CRASHED, "ZeroDivisionError: division by zero")
 
