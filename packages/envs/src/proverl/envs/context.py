@@ -6,13 +6,14 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Connection, Insert, Select, Update, bindparam, delete, insert, select, update
+from sqlalchemy import Column, Connection, Delete, Insert, Select, Update, bindparam, delete, insert, select, update
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.elements import ColumnElement
 
 from proverl.envs.errors import NotFound
-from proverl.envs.state import Row
+from proverl.envs.state import Row, raw_connection
+from proverl.envs.statements import prepared
 
 Model = type[DeclarativeBase]
 
@@ -38,8 +39,8 @@ def _by_key(model: Model) -> Select[Any]:
 
 
 @cache
-def _insert_into(model: Model) -> Insert:
-    return insert(_table(model))
+def _insert_into(model: Model, columns: tuple[str, ...]) -> Insert:
+    return insert(_table(model)).values({name: bindparam(name) for name in columns})
 
 
 @cache
@@ -53,6 +54,7 @@ class Context:
 
     def __init__(self, connection: Connection, now: datetime, call_key: str) -> None:
         self.db = connection
+        self._raw = raw_connection(connection)
         self.now = now
         self._call_key = call_key
 
@@ -68,8 +70,8 @@ class Context:
 
     def find(self, model: Model, key: str) -> Row | None:
         """Return the row with this primary key, or None."""
-        row = self.db.execute(_by_key(model), {"key": key}).first()
-        return None if row is None else dict(row._mapping)
+        found = self.rows(_by_key(model), key=key)
+        return found[0] if found else None
 
     def get(self, model: Model, key: str, hint: str = "") -> Row:
         """Return the row with this primary key. Raises NotFound that names the value and, by `hint`, where to look."""
@@ -78,28 +80,39 @@ class Context:
             raise NotFound(f"no {_label(model)} {key!r}" + (f"; {hint}" if hint else ""))
         return row
 
-    def rows(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> list[Row]:
+    def rows(self, statement: Select[*tuple[Any, ...]], /, **parameters: Any) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
+        if ready := prepared(statement):
+            return ready.rows(self._raw, parameters)
         result = self.db.execute(statement, parameters)
         keys = tuple(result.keys())
         return [dict(zip(keys, row, strict=True)) for row in result]
 
-    def scalar(self, statement: Select[*tuple[Any, ...]], **parameters: Any) -> Any:
+    def scalar(self, statement: Select[*tuple[Any, ...]], /, **parameters: Any) -> Any:
         """Return the single value of a Core select, or None."""
+        if ready := prepared(statement):
+            return ready.scalar(self._raw, parameters)
         return self.db.execute(statement, parameters).scalar()
+
+    def execute(self, statement: Insert | Update | Delete, /, **parameters: Any) -> None:
+        """Run a Core statement that writes."""
+        if ready := prepared(statement):
+            ready.run(self._raw, parameters).fetchall()  # to the end, which RETURNING needs
+        else:
+            self.db.execute(statement, parameters)
 
     def insert(self, model: Model, /, **values: Any) -> Row:
         """Insert one row; a missing `id` gets a new one. Returns the values."""
         key = _key(model).name if len(_table(model).primary_key.columns) == 1 else None
         if key == "id" and "id" not in values:
             values = {"id": self.new_id(model), **values}
-        self.db.execute(_insert_into(model), values)
+        self.execute(_insert_into(model, tuple(values)), **values)
         return values
 
     def update(self, model: Model, key: str, /, **values: Any) -> None:
         """Change columns of the row with this primary key."""
         changed = {f"new_{name}": value for name, value in values.items()}
-        self.db.execute(_change_by_key(model, tuple(values)), {"key": key, **changed})
+        self.execute(_change_by_key(model, tuple(values)), key=key, **changed)
 
     def delete(self, model: Model, *where: ColumnElement[bool]) -> None:
         """Delete the rows that fit all conditions; at least one condition is needed."""

@@ -117,6 +117,7 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
     """The MCP server that serves these sessions."""
     name = "+".join(server.name for server in sessions.servers)
     tools = [_described(tool) for server in sessions.servers for tool in server.tools if not tool.hidden]
+    schemas = {tool.name: tool.input_schema for tool in tools}
 
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -136,6 +137,7 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
         instructions="; ".join(server.description for server in sessions.servers),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        get_tool_input_schema=schemas.get,  # else the SDK lists all tools before each call over HTTP
     )
     _add_session_requests(host, sessions)
     return host

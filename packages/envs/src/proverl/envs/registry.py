@@ -1,5 +1,8 @@
 """Finding servers by name: every distribution may bring some through the entry point group `proverl.servers`."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -30,9 +33,22 @@ def load_server(name: str) -> Server:
     """Import and return a server. Raises ValueError when there is none of this name, or it is something else."""
     check_server(name)
     entry = _entries()[name]
-    server = entry.load()
+    with _no_collection():
+        server = entry.load()
     if not isinstance(server, Server):
         raise ValueError(
             f"entry point {name!r} = {entry.value!r} is a {type(server).__name__}, not a proverl.envs.Server"
         )
     return server
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Pause the garbage collector: an import makes many objects that stay, and looking through them takes a fifth."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

@@ -5,6 +5,7 @@ The check is strict (no string becomes a number) and its errors are sentences fo
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -93,10 +94,15 @@ def parameters_schema(model: type[BaseModel], server: str) -> dict[str, Any]:
     return schema
 
 
+@cache  # several tools return the same type
+def _json_schema(annotation: Any) -> dict[str, Any]:
+    return TypeAdapter(annotation).json_schema()
+
+
 def returns_schema(function: Callable[..., Any], server: str) -> dict[str, Any]:
     """JSON Schema (object) of a tool's result. Raises TypeError when the tool does not return a typed object."""
     annotation = get_type_hints(function, include_extras=True).get("return")
-    schema = _clean(TypeAdapter(annotation).json_schema(), server) if annotation is not None else {}
+    schema = _clean(_json_schema(annotation), server) if annotation is not None else {}
     if schema.get("type") != "object":
         raise TypeError(f"tool {function.__name__!r} must return a TypedDict, not {annotation!r}")
     return schema

@@ -238,7 +238,7 @@ def set_category_limit(
         rules.affordable(ctx, row["budget_id"], new - old)
     changed = {"category": budget_category_id, "for_month": chosen, "new_amount": new}
     if not ctx.db.execute(_SET_LIMIT, changed).rowcount:
-        ctx.db.execute(_ADD_LIMIT, {"category_id": budget_category_id, "month": chosen, "amount": new})
+        ctx.execute(_ADD_LIMIT, category_id=budget_category_id, month=chosen, amount=new)
     return {
         "budget_category_id": budget_category_id,
         "limit": amount,
@@ -286,7 +286,7 @@ def close_budget_month(ctx: Context, budget_id: Annotated[BudgetId, "Budget with
             "recategorize_expense, before closing"
         )
     spent = sum(row["spent"] for row in rows)
-    ctx.db.execute(_CLOSE, {"budget": budget_id, "closing": month, "total": spent})
+    ctx.execute(_CLOSE, budget=budget_id, closing=month, total=spent)
     return {
         "budget_id": budget_id,
         "month": month,

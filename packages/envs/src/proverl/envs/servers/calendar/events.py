@@ -260,7 +260,7 @@ def reschedule_event(
     if event["room_id"] is not None:
         refuse_unbookable(ctx, get_room(ctx, event["room_id"]), event_id, start, end)
     ctx.update(Event, event_id, start=start, end=end)
-    ctx.db.execute(_ASK_AGAIN, {"event": event_id})
+    ctx.execute(_ASK_AGAIN, event=event_id)
     return event_item({**event, "start": start, "end": end})
 
 
@@ -302,7 +302,7 @@ def cancel_event(
     """Cancel an upcoming event: its room is freed, its reminders end and unanswered invitations are withdrawn."""
     event = upcoming_event(ctx, event_id)
     targets = [event_id] if scope == "single" else _in_scope(ctx, event, scope)
-    ctx.db.execute(update(Event).where(Event.id.in_(targets)).values(status="cancelled", room_id=None))
+    ctx.execute(update(Event).where(Event.id.in_(targets)).values(status="cancelled", room_id=None))
     ctx.delete(Reminder, Reminder.event_id.in_(targets))
     ctx.delete(Invitee, Invitee.event_id.in_(targets), Invitee.response == "needs_action")
     return {"id": event_id, "status": "cancelled", "cancelled": len(targets)}

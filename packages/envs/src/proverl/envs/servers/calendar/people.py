@@ -257,5 +257,5 @@ def respond_to_invitation(
     if event["end"] <= ctx.timestamp:
         raise Rejected(f"{event_id} ended at {event['end']}; answer an upcoming invitation")
     mine = (Invitee.event_id == event_id, Invitee.person_id == SELF)
-    ctx.db.execute(update(Invitee).where(*mine).values(response=response))
+    ctx.execute(update(Invitee).where(*mine).values(response=response))
     return {"event_id": event_id, "title": event["title"], "response": response}

@@ -91,7 +91,7 @@ def convert_lead(
         close_on=close_date,
         created_on=ctx.today,
     )
-    ctx.db.execute(_HAND_OVER, {"lead": lead_id, "deal": deal["id"]})
+    ctx.execute(_HAND_OVER, lead=lead_id, deal=deal["id"])
     ctx.update(Lead, lead_id, status="converted", deal_id=deal["id"])
     return {"contact_id": contact["id"], "company_id": company_id, "deal_id": deal["id"]}
 

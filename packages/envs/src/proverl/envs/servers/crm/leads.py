@@ -201,7 +201,7 @@ def update_lead_status(
     if lead["status"] == "unqualified" and lead["owner_id"]:
         rules.has_room(ctx, rules.active_owner(ctx, lead["owner_id"]))
     if status == "unqualified":
-        ctx.db.execute(_CANCEL_TASKS, {"lead": lead_id})
+        ctx.execute(_CANCEL_TASKS, lead=lead_id)
     ctx.update(Lead, lead_id, status=status, unfit=reason)
     return {"lead_id": lead_id, "status": status}
 

@@ -71,7 +71,7 @@ def move_deal_stage(
     elif stage == "won":
         _win(ctx, deal, price)
     elif stage == "lost":
-        ctx.db.execute(_CANCEL_TASKS, {"deal": deal_id})
+        ctx.execute(_CANCEL_TASKS, deal=deal_id)
     ctx.update(Deal, deal_id, stage=stage, amount=price, close_on=close_on, lost_reason=lost_reason)
     return {"deal_id": deal_id, "stage": stage, "amount": money(price), "close_date": close_on}
 

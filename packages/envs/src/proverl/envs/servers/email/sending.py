@@ -70,7 +70,7 @@ def send_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Open draft with 
         sent_at=ctx.timestamp,
     )
     for copied in (_SEND_TO, _SEND_FILES):
-        ctx.db.execute(copied, {"email": email["id"], "draft": draft_id})
+        ctx.execute(copied, email=email["id"], draft=draft_id)
     ctx.update(EmailDraft, draft_id, status="sent", email_id=email["id"])
     return {
         "email_id": email["id"],

@@ -83,7 +83,7 @@ def plant(ctx: Context, who: Caller, directory: Row, path: str, members: list[Me
 
 def move(ctx: Context, node: Row, path: str) -> None:
     """Give a subtree a new path; tags, trash records and the working directory follow."""
-    ctx.db.execute(_move, {**span(node["path"]), "to": path, "cut": len(node["path"]) + 1})
+    ctx.execute(_move, **span(node["path"]), to=path, cut=len(node["path"]) + 1)
     check_lengths(ctx, path)
     check_space(ctx, node["owner"], path)
 

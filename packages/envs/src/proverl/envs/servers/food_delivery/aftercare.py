@@ -79,7 +79,7 @@ def rate_food_order(
     if row["stars"] is not None:
         raise Rejected(f"{food_order_id} was rated with {row['stars']} stars already; choose another order")
     ctx.update(FoodOrder, food_order_id, stars=stars, comment=comment)
-    ctx.db.execute(_COUNT_RATING, {"restaurant": row["restaurant_id"], "stars": stars})
+    ctx.execute(_COUNT_RATING, restaurant=row["restaurant_id"], stars=stars)
     restaurant = rules.restaurant(ctx, row["restaurant_id"])
     return {
         "food_order_id": food_order_id,

@@ -157,15 +157,15 @@ def set_basket_dish(
             restaurant_id = dish["restaurant_id"]
             ctx.insert(Basket, id=basket_id, customer_id=customer_id, restaurant_id=restaurant_id, voucher_id=None)
         if present:
-            ctx.db.execute(_SET_LINE, {"basket": basket_id, "dish": dish_id, "count": quantity, "words": note})
+            ctx.execute(_SET_LINE, basket=basket_id, dish=dish_id, count=quantity, words=note)
         else:
             ctx.insert(BasketLine, basket_id=basket_id, dish_id=dish_id, quantity=quantity, note=note)
     elif not present:
         raise Rejected(f"{dish['name']} ({dish_id}) is not in the basket of {customer_id}; get_basket shows what is")
     else:
-        ctx.db.execute(_TAKE_OUT, {"basket": basket_id, "dish": dish_id})
+        ctx.execute(_TAKE_OUT, basket=basket_id, dish=dish_id)
         if len(lines) == 1:
-            ctx.db.execute(DROP, {"basket": basket_id})
+            ctx.execute(DROP, basket=basket_id)
     others = [line for line in lines if line["dish_id"] != dish_id]
     left = len(others) + (quantity > 0)
     return {

@@ -142,6 +142,6 @@ def _place(ctx: Context, basket: Row, lines: list[Row], **values: object) -> Row
     ctx.db.execute(_ADD_LINES, [{"food_order_id": order_id, **line} for line in kept])
     if basket["voucher_id"]:
         ctx.update(Voucher, basket["voucher_id"], used_by=order_id)
-    ctx.db.execute(_EMPTY, {"basket": basket["id"]})
-    ctx.db.execute(DROP, {"basket": basket["id"]})
+    ctx.execute(_EMPTY, basket=basket["id"])
+    ctx.execute(DROP, basket=basket["id"])
     return order

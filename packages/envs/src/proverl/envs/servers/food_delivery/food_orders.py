@@ -188,7 +188,7 @@ def cancel_food_order(
             f"{food_order_id} is {said(row['status'])}; only orders that are placed or accepted can be cancelled"
         )
     ctx.update(FoodOrder, food_order_id, status="cancelled", courier_id=None)
-    ctx.db.execute(_GIVE_VOUCHER_BACK, {"food_order": food_order_id})
+    ctx.execute(_GIVE_VOUCHER_BACK, food_order=food_order_id)
     refund_id = give_back(ctx, food_order_id, None, bill.total(row), reason)
     return {
         "food_order_id": food_order_id,

@@ -196,7 +196,7 @@ def complete_sprint(
         raise Rejected(f"{sprint_id} is {row['state']}; only active sprints can be completed")
     held = ctx.rows(_HELD, sprint=sprint_id)
     done = sum(issue["status"] == "done" for issue in held)
-    ctx.db.execute(_RELEASE, {"sprint": sprint_id})
+    ctx.execute(_RELEASE, sprint=sprint_id)
     ctx.update(Sprint, sprint_id, state="closed", ends_on=ctx.today)
     return {"sprint_id": sprint_id, "state": "closed", "done_issues": done, "returned_issues": len(held) - done}
 

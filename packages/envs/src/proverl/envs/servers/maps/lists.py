@@ -210,5 +210,5 @@ def remove_saved_place(
         raise Rejected(
             f"{place['name']} ({place_id}) is not on list {row['name']!r}; list_saved_places names what is on it"
         )
-    ctx.db.execute(_REMOVE, {"list": list_id, "place": place_id})
+    ctx.execute(_REMOVE, list=list_id, place=place_id)
     return {"list_id": list_id, "place_id": place_id, "places": ctx.scalar(rules.COUNT_SAVED, list=list_id)}

@@ -136,7 +136,7 @@ def _store(ctx: Context, listing_id: str, maximum: int, first: bool) -> None:
     if first:
         ctx.insert(Bid, listing_id=listing_id, bidder_id=ME, maximum=maximum)
     else:
-        ctx.db.execute(_RAISE, {"listing": listing_id, "most": maximum})
+        ctx.execute(_RAISE, listing=listing_id, most=maximum)
 
 
 class Purchase(TypedDict):

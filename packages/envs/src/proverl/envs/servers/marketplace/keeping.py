@@ -170,5 +170,5 @@ def ship_listing(
     other = ctx.scalar(_WITH_CODE, code=code)
     if other is not None:
         raise Rejected(f"tracking code {code} belongs to the parcel of another sale; each parcel has its own code")
-    ctx.db.execute(_SHIP, {"listing": listing_id, "code": code, "day": ctx.today})
+    ctx.execute(_SHIP, listing=listing_id, code=code, day=ctx.today)
     return {"listing_id": listing_id, "carrier": carrier, "shipped_on": ctx.today}

@@ -87,7 +87,7 @@ def offer_status(ctx: Context, row: Row) -> str:
 
 def decline_open_offers(ctx: Context, listing_id: str) -> None:
     """Nobody can buy what is sold or withdrawn."""
-    ctx.db.execute(_DECLINE_OPEN, {"listing": listing_id})
+    ctx.execute(_DECLINE_OPEN, listing=listing_id)
 
 
 def sell(ctx: Context, listing_id: str, buyer_id: str, price: int) -> None:

@@ -30,7 +30,7 @@ _DEACTIVATE = (
 
 def deactivate_links(ctx: Context, invoice_id: str) -> None:
     """Nobody can pay an invoice through its links any more."""
-    ctx.db.execute(_DEACTIVATE, {"invoice": invoice_id})
+    ctx.execute(_DEACTIVATE, invoice=invoice_id)
 
 
 class CreatedInvoice(TypedDict):

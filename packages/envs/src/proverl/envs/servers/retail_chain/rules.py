@@ -76,7 +76,7 @@ def level(ctx: Context, store_id: str, sku_id: str) -> Row:
 
 def move(ctx: Context, store_id: str, sku_id: str, units: int) -> None:
     """Change what is on hand."""
-    ctx.db.execute(_MOVE, {"store": store_id, "sku": sku_id, "units": units})
+    ctx.execute(_MOVE, store=store_id, sku=sku_id, units=units)
 
 
 def receiving(row: Row) -> None:

@@ -152,5 +152,5 @@ def update_cart_item(
 def remove_from_cart(ctx: Context, product_id: Annotated[ProductId, "Product in the cart"]) -> CartChange:
     """Take all units of a product out of the cart."""
     _in_cart(ctx, product_id)
-    ctx.db.execute(_TAKE_OUT, {"product": product_id})
+    ctx.execute(_TAKE_OUT, product=product_id)
     return _changed(ctx, product_id, 0)

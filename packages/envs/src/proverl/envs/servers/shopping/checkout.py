@@ -116,4 +116,4 @@ def _hand_over(ctx: Context, order_id: str, lines: list[Row]) -> None:
             price=line["price"],
         )
     rules.restock(ctx, lines, -1)
-    ctx.db.execute(_EMPTY_CART)
+    ctx.execute(_EMPTY_CART)

@@ -92,5 +92,5 @@ def remove_from_wishlist(ctx: Context, product_id: Annotated[ProductId, "Product
     row = rules.product(ctx, product_id)
     if ctx.find(WishlistItem, product_id) is None:
         raise Rejected(f"product {product_id} is not on the wishlist; get_wishlist shows what is")
-    ctx.db.execute(_TAKE_OFF, {"product": product_id})
+    ctx.execute(_TAKE_OFF, product=product_id)
     return {"product_id": product_id, "availability": availability(row["status"], row["stock"])}

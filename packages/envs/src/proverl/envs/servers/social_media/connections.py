@@ -135,7 +135,7 @@ def unfollow_profile(
     row = rules.other(ctx, profile_id, "unfollow")
     if not row["i_follow"] and not row["i_asked"]:
         raise Rejected(f"you don't follow {profile_id}; list_connections with the kind following shows whom you follow")
-    ctx.db.execute(_UNFOLLOW, {"whom": profile_id})
+    ctx.execute(_UNFOLLOW, whom=profile_id)
     return {"profile_id": profile_id, "status": "not_following"}
 
 
@@ -166,10 +166,10 @@ def block_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to blo
         lifted = earlier[0]["lifted_on"]
         raise Rejected(f"you unblocked {profile_id} on {lifted}; it can be blocked again two days after that")
     if earlier:
-        ctx.db.execute(_SET_BLOCK, {"whom": profile_id, "day": ctx.today, "lifted": None})
+        ctx.execute(_SET_BLOCK, whom=profile_id, day=ctx.today, lifted=None)
     else:
         ctx.insert(Block, blocker_id=ME, blocked_id=profile_id, since=ctx.today, lifted_on=None)
-    ctx.db.execute(_PART, {"whom": profile_id})
+    ctx.execute(_PART, whom=profile_id)
     return {"profile_id": profile_id, "status": "blocked"}
 
 
@@ -187,5 +187,5 @@ def unblock_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile that
     if not row["i_block"]:
         raise Rejected(f"you have not blocked {profile_id}; list_connections with the kind blocked shows whom you did")
     (block,) = ctx.rows(_MY_BLOCK, whom=profile_id)
-    ctx.db.execute(_SET_BLOCK, {"whom": profile_id, "day": block["since"], "lifted": ctx.today})
+    ctx.execute(_SET_BLOCK, whom=profile_id, day=block["since"], lifted=ctx.today)
     return {"profile_id": profile_id, "status": "unblocked"}

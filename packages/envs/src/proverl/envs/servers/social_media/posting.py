@@ -127,7 +127,7 @@ def delete_post(ctx: Context, post_id: Annotated[PostId, "Post of yours"]) -> De
     if row["author_id"] != ME:
         raise Rejected(f"post {post_id} is by {row['author_id']}, not by you; only your own posts can be deleted")
     for statement in _DELETION:
-        ctx.db.execute(statement, {"post": post_id})
+        ctx.execute(statement, post=post_id)
     return {"post_id": post_id, "status": "deleted"}
 
 
@@ -162,5 +162,5 @@ def react_to_post(
     if given is None:
         ctx.insert(Reaction, post_id=post_id, profile_id=ME, kind=reaction)
     else:
-        ctx.db.execute(_CHANGE, {"post": post_id, "reaction": reaction})
+        ctx.execute(_CHANGE, post=post_id, reaction=reaction)
     return {"post_id": post_id, "reaction": reaction, "reactions": ctx.scalar(_REACTIONS, post=post_id)}

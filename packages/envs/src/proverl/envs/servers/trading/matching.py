@@ -110,13 +110,13 @@ def settle(ctx: Context, account: Row, stock: Row, side: str, trades: list[Fill]
             continue
         place = {"key_symbol": symbol, "key_side": "sell" if side == "buy" else "buy", "key_price": trade.price}
         if trade.left:
-            ctx.db.execute(_SHRINK, {**place, "left": trade.left})
+            ctx.execute(_SHRINK, **place, left=trade.left)
         else:
             ctx.db.execute(_DROP, place)
     last = trades[-1].price  # the farthest of the trades, so alerts on the way there are triggered as well
-    ctx.db.execute(_TRADED, {"key": symbol, "price": last, "shares": shares})
+    ctx.execute(_TRADED, key=symbol, price=last, shares=shares)
     if last != stock["last_price"]:
-        ctx.db.execute(_TRIGGER, {"key": symbol, "last": last, "today": ctx.today})
+        ctx.execute(_TRIGGER, key=symbol, last=last, today=ctx.today)
 
 
 def _fill_resting(ctx: Context, trade: Fill) -> None:
@@ -141,8 +141,8 @@ def _move(ctx: Context, account: Row, symbol: str, side: str, shares: int, value
     place = {"key_portfolio": account["id"], "key_symbol": symbol}
     if side == "buy":
         bought = {"quantity": shares, "bought_quantity": shares, "bought_value": value}
-        ctx.db.execute(_BUY, {"portfolio_id": account["id"], "symbol": symbol, **bought})
+        ctx.execute(_BUY, portfolio_id=account["id"], symbol=symbol, **bought)
     elif rules.shares_held(ctx, account["id"], symbol) == shares:
         ctx.db.execute(_EMPTY, place)
     else:
-        ctx.db.execute(_SELL, {**place, "shares": shares})
+        ctx.execute(_SELL, **place, shares=shares)

@@ -78,7 +78,7 @@ def pay_itinerary(
             "through at once; use another card or take something off the itinerary"
         )
     for statement in (_PAY_FLIGHTS, _PAY_STAYS):
-        ctx.db.execute(statement, {"itinerary": itinerary_id, "card": card_id})
+        ctx.execute(statement, itinerary=itinerary_id, card=card_id)
     ctx.insert(Payment, itinerary_id=itinerary_id, card_id=card_id, amount=due, paid_on=ctx.today)
     return {
         "itinerary_id": itinerary_id,

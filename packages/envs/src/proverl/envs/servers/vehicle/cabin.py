@@ -102,7 +102,7 @@ def set_door_position(
             rules.no_valet(row, "the tailgate")
         if row["locked"]:
             raise Rejected(f"vehicle {vehicle_id} is locked; unlock it before a door opens")
-    ctx.db.execute(_MOVE, {"vehicle": vehicle_id, "name": door, "to": 100 if position == "open" else 0})
+    ctx.execute(_MOVE, vehicle=vehicle_id, name=door, to=100 if position == "open" else 0)
     return {"vehicle_id": vehicle_id, "door": door, "position": position}
 
 
@@ -141,7 +141,7 @@ def set_window_position(
         rules.powered(row, "its windows open further")
         if window == "sunroof" and row["gear"] == "drive" and open_percent > 50:
             raise Rejected(f"{vehicle_id} is being driven; its sunroof opens to 50% at most until it is parked")
-    ctx.db.execute(_MOVE, {"vehicle": vehicle_id, "name": window, "to": open_percent})
+    ctx.execute(_MOVE, vehicle=vehicle_id, name=window, to=open_percent)
     return {"vehicle_id": vehicle_id, "window": window, "open_percent": open_percent}
 
 
@@ -242,7 +242,7 @@ def set_seat_heating(
                 f"the ignition of {vehicle_id} is {row['ignition']} and its climate control off; turn one of them on"
             )
         rules.comfort(row, "seat heating")
-    ctx.db.execute(_HEAT, {"vehicle": vehicle_id, "name": seat, "level": level})
+    ctx.execute(_HEAT, vehicle=vehicle_id, name=seat, level=level)
     return {"vehicle_id": vehicle_id, "seat": seat, "level": level}
 
 

@@ -70,7 +70,7 @@ def set_ignition(
         _may_start(ctx, row)
     if state == "off":
         ctx.update(Vehicle, vehicle_id, ignition="off", climate="off", driver_id=None)
-        ctx.db.execute(_COLD_SEATS, {"vehicle": vehicle_id})
+        ctx.execute(_COLD_SEATS, vehicle=vehicle_id)
         return {"vehicle_id": vehicle_id, "ignition": "off", "driver_id": None}
     ctx.update(Vehicle, vehicle_id, ignition=state)
     return {"vehicle_id": vehicle_id, "ignition": state, "driver_id": row["driver_id"]}
@@ -174,7 +174,7 @@ def end_drive(ctx: Context, drive_id: Annotated[DriveId, "Drive under way"]) -> 
     ctx.update(Drive, drive_id, status="finished")
     ctx.update(Vehicle, row["id"], gear="park", place_id=target["id"], route_to=None, level=level, odometer_km=odometer)
     if target["kind"] == "service_center":
-        ctx.db.execute(_INFLATE, {"vehicle": row["id"], "recommended": row["tire_pressure"]})
+        ctx.execute(_INFLATE, vehicle=row["id"], recommended=row["tire_pressure"])
     return {
         "drive_id": drive_id,
         "parked_at_id": target["id"],

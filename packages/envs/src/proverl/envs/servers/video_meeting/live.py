@@ -79,7 +79,7 @@ def start_meeting(
     rules.nothing_else_live(ctx)
     rules.right_key(ctx, host_key)
     ctx.update(Meeting, meeting_id, status="live")
-    ctx.db.execute(_ARRIVE, {"meeting": meeting_id, "arrive_as": "waiting" if row["waiting_room"] else "joined"})
+    ctx.execute(_ARRIVE, meeting=meeting_id, arrive_as="waiting" if row["waiting_room"] else "joined")
     waiting = ctx.rows(_WAITING, meeting=meeting_id)
     return {
         "meeting_id": meeting_id,
@@ -111,7 +111,7 @@ def end_meeting(ctx: Context, meeting_id: Annotated[MeetingId, "Live meeting tha
     rules.hosted(row, "end it")
     rules.live(row, "end a meeting")
     ctx.update(Meeting, meeting_id, status="ended")
-    ctx.db.execute(_LEAVE, {"meeting": meeting_id})
+    ctx.execute(_LEAVE, meeting=meeting_id)
     recording = rules.running_recording(ctx, meeting_id)
     if recording:
         ctx.update(Recording, recording, status="available", stopped_at=ctx.timestamp)

@@ -105,7 +105,7 @@ def share_recording(
     until = ctx.scalar(_SHARED_UNTIL, recording=recording_id, email=who)
     if until is not None and until >= ctx.today:
         raise Rejected(f"{who} can watch {recording_id} already, until {until}; share it with somebody else")
-    ctx.db.execute(_SHARE, {"recording_id": recording_id, "email": who, "expires_on": last_day})
+    ctx.execute(_SHARE, recording_id=recording_id, email=who, expires_on=last_day)
     return {"recording_id": recording_id, "email": who, "expires_on": last_day}
 
 
