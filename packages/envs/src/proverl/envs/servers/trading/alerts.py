@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, delete, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
@@ -24,6 +24,7 @@ _ALERTS = (
     )
     .order_by(_ALERT.symbol, _ALERT.price, _ALERT.id)
 )
+_DELETE = delete(PriceAlert).where(_ALERT.id == bindparam("key"))
 
 
 class CreatedAlert(TypedDict):
@@ -151,5 +152,5 @@ def delete_price_alert(ctx: Context, price_alert_id: Annotated[PriceAlertId, "Ac
             f"{price_alert_id} was triggered on {row['triggered_on']} and stays as history; "
             "only active alerts can be deleted"
         )
-    ctx.delete(PriceAlert, PriceAlert.id == price_alert_id)
+    ctx.execute(_DELETE, key=price_alert_id)
     return {"price_alert_id": price_alert_id, "symbol": row["symbol"]}

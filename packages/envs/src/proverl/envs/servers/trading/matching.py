@@ -78,9 +78,9 @@ class Fill(NamedTuple):
 def depth(ctx: Context, symbol: str) -> tuple[list[Level], list[Level]]:
     """Bids and asks by price, best first."""
     sides: dict[str, dict[int, int]] = {"buy": {}, "sell": {}}
-    for row in ctx.db.execute(_BOOK, {"symbol": symbol}):
-        side = sides[row.side]
-        side[row.price] = side.get(row.price, 0) + row.quantity
+    for row in ctx.rows(_BOOK, symbol=symbol):
+        side = sides[row["side"]]
+        side[row["price"]] = side.get(row["price"], 0) + row["quantity"]
     bids, asks = (sorted(Level(*level) for level in side.items()) for side in sides.values())
     return bids[::-1], asks
 
@@ -88,14 +88,14 @@ def depth(ctx: Context, symbol: str) -> tuple[list[Level], list[Level]]:
 def fills(ctx: Context, symbol: str, side: str, quantity: int, limit: int | None) -> list[Fill]:
     """What an order would trade now: as much of `quantity` as the book has within `limit`."""
     worse = 1 if side == "buy" else -1  # the way in which prices get worse for the order
-    against = [row for row in ctx.db.execute(_BOOK, {"symbol": symbol}) if row.side != side]
-    against.sort(key=lambda row: (worse * row.price, row.placed_on, row.order_id or ""))
+    against = [row for row in ctx.rows(_BOOK, symbol=symbol) if row["side"] != side]
+    against.sort(key=lambda row: (worse * row["price"], row["placed_on"], row["order_id"] or ""))
     found = []
     for row in against:
-        if not quantity or (limit is not None and worse * (row.price - limit) > 0):
+        if not quantity or (limit is not None and worse * (row["price"] - limit) > 0):
             break
-        traded = min(quantity, row.quantity)
-        found.append(Fill(row.price, traded, row.quantity - traded, row.order_id))
+        traded = min(quantity, row["quantity"])
+        found.append(Fill(row["price"], traded, row["quantity"] - traded, row["order_id"]))
         quantity -= traded
     return found
 
@@ -112,7 +112,7 @@ def settle(ctx: Context, account: Row, stock: Row, side: str, trades: list[Fill]
         if trade.left:
             ctx.execute(_SHRINK, **place, left=trade.left)
         else:
-            ctx.db.execute(_DROP, place)
+            ctx.execute(_DROP, **place)
     last = trades[-1].price  # the farthest of the trades, so alerts on the way there are triggered as well
     ctx.execute(_TRADED, key=symbol, price=last, shares=shares)
     if last != stock["last_price"]:
@@ -143,6 +143,6 @@ def _move(ctx: Context, account: Row, symbol: str, side: str, shares: int, value
         bought = {"quantity": shares, "bought_quantity": shares, "bought_value": value}
         ctx.execute(_BUY, portfolio_id=account["id"], symbol=symbol, **bought)
     elif rules.shares_held(ctx, account["id"], symbol) == shares:
-        ctx.db.execute(_EMPTY, place)
+        ctx.execute(_EMPTY, **place)
     else:
         ctx.execute(_SELL, **place, shares=shares)

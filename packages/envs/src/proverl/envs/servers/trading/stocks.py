@@ -42,7 +42,7 @@ class StockList(TypedDict):
         "find[ {sector}] stocks[ listed on {exchange}][ that match {query}][, {limit} at most]",
         "look up[ {limit}] stocks[ from the {sector} sector][ traded on {exchange}]",
         "search the[ {exchange}] market for[ {sector}] stocks[ called something like {query}]",
-        "show me which[ {sector}] stocks there are[ on {exchange}][ with {query} in the name]",
+        "show me the[ {sector}] stocks[ on {exchange}][ with {query} in the name]",
     ],
 )
 def find_stocks(
@@ -55,7 +55,7 @@ def find_stocks(
     exchange: Annotated[Exchange | None, "Only stocks listed on this exchange"] = None,
     limit: Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most stocks listed"] = 5,
 ) -> StockList:
-    """Find listed stocks and funds by sector, exchange and name, ordered by symbol."""
+    """Find stocks and funds by sector, exchange and name, ordered by symbol; suspended and delisted ones included."""
     wanted = (query or "").casefold()
     fitting = [
         row

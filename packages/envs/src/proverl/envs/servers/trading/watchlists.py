@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, delete, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected
@@ -19,6 +19,9 @@ _WATCHLISTS = (
     .order_by(Watchlist.id, _WATCHED.symbol)
 )
 _SYMBOLS = select(_WATCHED.symbol).where(_WATCHED.watchlist_id == bindparam("watchlist")).order_by(_WATCHED.symbol)
+_UNWATCH = delete(WatchedStock).where(
+    and_(_WATCHED.watchlist_id == bindparam("watchlist"), _WATCHED.symbol == bindparam("watched"))
+)
 
 
 class WatchlistItem(TypedDict):
@@ -84,7 +87,7 @@ def update_watchlist(
         rules.stock(ctx, symbol)
         if symbol not in watched:
             raise Rejected(f"{symbol} is not on {watchlist_id}; it has {', '.join(watched) or 'no stocks'}")
-        ctx.delete(WatchedStock, and_(_WATCHED.watchlist_id == watchlist_id, _WATCHED.symbol == symbol))
+        ctx.execute(_UNWATCH, watchlist=watchlist_id, watched=symbol)
         return {"watchlist_id": watchlist_id, "name": row["name"], "size": len(watched) - 1}
     rules.followable_stock(ctx, symbol)
     if symbol in watched:
