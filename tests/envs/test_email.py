@@ -313,7 +313,7 @@ REFUSALS: list[tuple[str, Callable[[Mailbox], Arguments], str]] = [
     ("schedule_draft", lambda box: {**box.new_draft(), "send_at": "9999-12-31T23:59"}, "more than a year away"),
     ("unschedule_draft", Mailbox.new_draft, "is not scheduled"),
     ("unschedule_draft", Mailbox.sent_draft, "only scheduled drafts can be held back"),
-    ("unschedule_draft", Mailbox.due_draft, "is being sent since"),
+    ("unschedule_draft", Mailbox.due_draft, "has been going out since"),
     ("apply_email_label", Mailbox.label_there, "already; choose another label"),
     ("apply_email_label", Mailbox.fourth_topic, "carries 3 topics, which is the most"),
     ("apply_email_label", Mailbox.retired_label, "is retired; use one that is still in use"),

@@ -1,5 +1,6 @@
 """What holds for every server: the paper's table, documented tools, and whatever is called, the laws."""
 
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -187,6 +188,38 @@ def test_interleaved_sessions_equal_the_same_sessions_run_alone(server, seed):
             if index % 2:
                 late.call(*calls[index // 2][:2])
         assert again.digest() == digest
+
+
+def test_a_thousand_interleaved_sessions_equal_the_same_sessions_run_alone():
+    names = server_names()
+    scripts = [_script(names[number % len(names)], number // len(names) % 3) for number in range(1_000)]
+    alone = {}
+    for name, seed, calls in scripts:
+        if (name, seed) not in alone:
+            with Session([name], seed) as session:
+                alone[name, seed] = [session.call(*call) for call in calls], session.digest()
+    sessions = [Session([name], seed) for name, seed, _ in scripts]
+    turns = [index for index, (_, _, calls) in enumerate(scripts) for _ in calls]
+    Random(0).shuffle(turns)
+    results = [[] for _ in scripts]
+    for index in turns:
+        results[index].append(sessions[index].call(*scripts[index][2][len(results[index])]))
+    for (name, seed, _), session, found in zip(scripts, sessions, results, strict=True):
+        assert (found, session.digest()) == alone[name, seed]
+        session.close()
+
+
+@cache
+def _script(name: str, seed: int):
+    """A server, a seed, and six calls that mostly succeed."""
+    with Session([name], seed) as session:
+        caller = Caller(load_server(name), session, Random(f"script:{seed}"))
+        caller.look_around(1)
+        calls = []
+        for tool in caller.rng.sample(caller.visible, 6):
+            calls.append((tool.name, caller.arguments(tool)))
+            caller.call(tool, calls[-1][1])
+    return name, seed, calls
 
 
 def test_the_page_about_the_servers_is_up_to_date():

@@ -1,5 +1,6 @@
-"""People and places that start states are made of, the same for every server."""
+"""People and places that start states are made of, the same for every server, and how names are compared."""
 
+import unicodedata
 from random import Random
 
 FIRST_NAMES = (
@@ -38,3 +39,14 @@ def full_names(rng: Random, count: int, namesakes: int = 1) -> list[str]:
 def address(rng: Random) -> str:
     """A street with a number, such as `Mill Lane 14`."""
     return f"{rng.choice(STREETS)} {rng.randint(1, 180)}"
+
+
+_WHOLE = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"}
+)  # Unicode has no accent to drop
+
+
+def folded(text: str) -> str:
+    """Lower case without accents, so that `Muller` finds `Müller` and `soren` finds `Søren`."""
+    plain = unicodedata.normalize("NFKD", text.casefold().translate(_WHOLE))
+    return "".join(char for char in plain if not unicodedata.combining(char))

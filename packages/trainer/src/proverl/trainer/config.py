@@ -16,7 +16,7 @@ class ModelConfig:
     name: str = "tiny"
     path: str = ""
     format: str = "tiny"
-    learning_rate: float = 1e-4
+    learning_rate: float = 3e-4
     gpu: bool = False
 
 
@@ -37,16 +37,16 @@ class TrainerConfig:
     verl_overrides: anything else, by its dotted name in verl's config; it wins over the fields above.
     """
 
-    steps: int = 40
+    steps: int = 25
     prompts: int = 8
     rollouts: int = 8
-    learning_rate: float = 1e-4
+    learning_rate: float = 3e-4
     kl: float = 0.01
     clip: float = 0.2
     temperature: float = 1.0
     micro_batch_tokens: int = 4096
     parallel_sequences: int = 64
-    save_every: int = 10
+    save_every: int = 1
     keep_checkpoints: int = 2
     cpu_ranks: int = 2
     nodes: int = 1

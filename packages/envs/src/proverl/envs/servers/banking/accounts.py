@@ -1,6 +1,5 @@
 """Customers and their accounts: find, list, read, open."""
 
-import unicodedata
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -8,6 +7,7 @@ from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text, money
+from proverl.envs.names import LAST_NAMES, folded
 from proverl.envs.servers.banking import rules, words
 from proverl.envs.servers.banking.app import server
 from proverl.envs.servers.banking.tables import Account, AccountId, Customer, CustomerId
@@ -64,11 +64,6 @@ class AccountView(TypedDict):
     daily_limit: float
 
 
-def _folded(text: str) -> str:
-    """Lower case without accents, so that `Muller` finds `Müller`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
-
-
 @server.tool(
     read_only=True,
     phrases=[
@@ -81,14 +76,14 @@ def _folded(text: str) -> str:
 def find_customers(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(max_length=80, examples=list(words.LAST_NAMES))] | None,
+        Annotated[Text, Field(max_length=80, examples=list(LAST_NAMES))] | None,
         "Part of the name; upper and lower case and accents make no difference. All customers if left out",
     ] = None,
     limit: Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most customers listed"] = 5,
 ) -> CustomerList:
     """Find customers of the bank by name."""
-    wanted = _folded(name or "")
-    fitting = [row for row in ctx.rows(_CUSTOMERS) if wanted in _folded(row["name"])]
+    wanted = folded(name or "")
+    fitting = [row for row in ctx.rows(_CUSTOMERS) if wanted in folded(row["name"])]
     return {
         "customers": [{"customer_id": row["id"], "name": row["name"], "city": row["city"]} for row in fitting[:limit]]
     }

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
+from proverl.envs.names import CITIES, full_names
 from proverl.envs.servers.banking import words
 from proverl.envs.servers.banking.history import HISTORY, book, bring_forward, pay_salary, save, spend, transfer
 from proverl.envs.servers.banking.iban import make_iban
@@ -41,11 +42,8 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
 
 def _customers(draft: Draft) -> list[Row]:
     rng = draft.rng
-    last_names = [*words.LAST_NAMES, rng.choice(words.LAST_NAMES)]
-    rng.shuffle(last_names)
-    people = [f"{rng.choice(words.FIRST_NAMES)} {last}" for last in last_names]
-    people.append(people[0])  # two customers of the same name, told apart by their city
-    cities = rng.sample(words.CITIES, len(words.CITIES)) * 2
+    people = full_names(rng, 26)  # the last is a namesake of the first, told apart by the city
+    cities = rng.sample(CITIES, len(CITIES))
     return [
         draft.add(
             Customer,

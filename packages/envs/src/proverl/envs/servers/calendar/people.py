@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from proverl.envs.context import Context
 from proverl.envs.errors import Rejected
-from proverl.envs.servers.calendar import stock
+from proverl.envs.names import FIRST_NAMES, folded
 from proverl.envs.servers.calendar.app import server
 from proverl.envs.servers.calendar.calendars import NO_LIMIT, Limit
 from proverl.envs.servers.calendar.clock import day_bounds, moved_hour, zone
@@ -112,7 +112,7 @@ class Answer(TypedDict):
 def list_people(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(examples=list(stock.FIRST_NAMES))] | None, "Only people whose name contains this"
+        Annotated[Text, Field(examples=list(FIRST_NAMES))] | None, "Only people whose name contains this"
     ] = None,
     team: Annotated[Team | None, "Only people of this team; external are guests from outside"] = None,
     limit: Annotated[Limit, "How many at most"] = 5,
@@ -120,7 +120,7 @@ def list_people(
     """List people of the directory in order of name. Different people may share a name."""
     rows = ctx.rows(_PEOPLE, team=team, limit=limit if name is None else NO_LIMIT)
     if name is not None:
-        rows = [row for row in rows if name.casefold() in row["name"].casefold()]
+        rows = [row for row in rows if folded(name) in folded(row["name"])]
     return {"people": rows[:limit]}  # type: ignore[typeddict-item]
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from proverl.envs.names import FIRST_NAMES, LAST_NAMES, full_names
 from proverl.envs.servers.calendar import stock
 from proverl.envs.servers.calendar.clock import day_bounds, occurrence_starts, shift, text, within_hours
 from proverl.envs.servers.calendar.tables import (
@@ -62,11 +63,7 @@ class _StartState:
     # people, rooms, calendars
 
     def _people(self) -> None:
-        names = [
-            f"{first} {last}" for first, last in zip(stock.FIRST_NAMES, self._shuffled(stock.LAST_NAMES), strict=True)
-        ]
-        names = self._shuffled(names)
-        names += [names[3], names[8]]  # two people share a name
+        names = full_names(self.rng, 38, namesakes=2)
         home = self.rng.choice((-300, 0, 60))
         self.addresses: set[str] = set()
         self._person("Alex Morgan", "product", home, id=SELF)
@@ -74,8 +71,7 @@ class _StartState:
             remote = self.rng.random() < 0.25
             self._person(name, stock.TEAMS[index % len(stock.TEAMS)], self.rng.choice(_OFFSETS) if remote else home)
         for _ in range(5):
-            guest = f"{self.rng.choice(stock.FIRST_NAMES)} {self.rng.choice(stock.LAST_NAMES)}"
-            self._person(guest, "external", home)
+            self._person(f"{self.rng.choice(FIRST_NAMES)} {self.rng.choice(LAST_NAMES)}", "external", home)
         self.colleagues = [row["id"] for row in self.rows[Person] if row["id"] != SELF and row["team"] != "external"]
         self.guests = [row["id"] for row in self.rows[Person] if row["team"] == "external"]
         for row in self.rng.sample(self.rows[Person][1:], 4):

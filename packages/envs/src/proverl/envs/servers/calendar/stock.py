@@ -1,16 +1,5 @@
 """What start states are made of, and the example values of free-text parameters."""
 
-FIRST_NAMES = (
-    "Ana", "Priya", "Kenji", "Fatima", "Lukas", "Chloé", "Diego", "Amara", "Søren", "Mei", "Oliver", "Zainab",
-    "Marta", "Ivan", "Noor", "Hannah", "Tomás", "Aisha", "Björn", "Grace", "Mateo", "Yuki", "Elif", "Samuel",
-    "Ingrid", "Rahul", "Léa", "Omar", "Sofia", "Daniel", "Nneka", "Pavel", "Lucía", "Ethan", "Hana", "Viktor",
-)  # fmt: skip
-LAST_NAMES = (
-    "Souza", "Raman", "Sato", "Haddad", "Weber", "Dubois", "Fernández", "Okafor", "Nielsen", "Chen", "Bennett",
-    "Karim", "Kowalska", "Petrov", "Aziz", "Fischer", "Vargas", "Diallo", "Lindqvist", "Kim", "Morales",
-    "Tanaka", "Yılmaz", "Adeyemi", "Berg", "Mehta", "Moreau", "Farouk", "Rossi", "Murphy", "Eze", "Novák",
-    "Ortiz", "Walker", "Suzuki", "O'Brien",
-)  # fmt: skip
 TEAMS = (
     "engineering", "design", "product", "marketing", "sales", "finance", "people", "legal",
 )  # fmt: skip
