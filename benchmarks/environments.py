@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "envs"))
 from plausible import Caller  # noqa: E402  (the tests' caller: realistic calls on any server)
 
 Recorded = tuple[str, dict, bool]  # tool, arguments, reads only
+Targets = dict[str, Callable[[], tuple[object, str, dict]]]  # by path: server, tool, arguments
 
 
 @dataclass
@@ -233,11 +234,11 @@ async def _mcp_times() -> tuple[dict[str, float], dict[str, float]]:
         for port in ports:
             _wait_for(port)
         mine, other = {"account_id": _account()}, {"a": 1, "b": 2}
-        ours = {
+        ours: Targets = {
             "stdio": lambda: (own, "get_account", mine),
             "http": lambda: (f"http://127.0.0.1:{ports[0]}/mcp", "get_account", mine),
         }
-        trivial = {
+        trivial: Targets = {
             "stdio": lambda: (theirs, "add", other),
             "http": lambda: (f"http://127.0.0.1:{ports[1]}/mcp", "add", other),
             "memory": lambda: (world["server"], "add", other),
