@@ -6,7 +6,20 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, Connection, Delete, Insert, Select, Update, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    Column,
+    CompoundSelect,
+    Connection,
+    Delete,
+    Insert,
+    Select,
+    Update,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.sql.elements import ColumnElement
@@ -80,7 +93,9 @@ class Context:
             raise NotFound(f"no {_label(model)} {key!r}" + (f"; {hint}" if hint else ""))
         return row
 
-    def rows(self, statement: Select[*tuple[Any, ...]], /, **parameters: Any) -> list[Row]:
+    def rows(
+        self, statement: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]], /, **parameters: Any
+    ) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
         if ready := prepared(statement):
             return ready.rows(self._raw, parameters)
