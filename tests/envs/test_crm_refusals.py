@@ -77,7 +77,7 @@ def test_a_lead_of_a_rep_who_left_is_not_converted(crm):
 
 def test_nothing_is_sold_to_companies_on_hold_or_people_who_left(crm):
     held = crm.contact(status="on_hold")
-    assert "is on hold over unpaid invoices" in crm.refusal("create_deal", **crm.new_deal(held))
+    assert "is on credit hold" in crm.refusal("create_deal", **crm.new_deal(held))
     company = crm.read("search_companies", status="on_hold", limit=1)["companies"][0]
     assert "is on hold" in crm.convert(crm.qualified(company=company["name"])).message
     gone = crm.contact(left=True)

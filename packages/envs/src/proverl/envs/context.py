@@ -29,6 +29,7 @@ from proverl.envs.state import Row, raw_connection
 from proverl.envs.statements import prepared
 
 Model = type[DeclarativeBase]
+Query = Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]]
 
 
 def _label(model: Model) -> str:
@@ -103,7 +104,7 @@ class Context:
         keys = tuple(result.keys())
         return [dict(zip(keys, row, strict=True)) for row in result]
 
-    def scalar(self, statement: Select[*tuple[Any, ...]], /, **parameters: Any) -> Any:
+    def scalar(self, statement: Query, /, **parameters: Any) -> Any:
         """Return the single value of a Core select, or None."""
         if ready := prepared(statement):
             return ready.scalar(self._raw, parameters)

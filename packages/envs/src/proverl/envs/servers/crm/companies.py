@@ -151,7 +151,7 @@ class CreatedContact(TypedDict):
     phrases=[
         "add {name} with the email {email} as a contact at {company_id}[, job title {job_title}]",
         "create a contact for {company_id}: {name}, {email}[, {job_title}]",
-        "register {name}[, the {job_title},] at {company_id} as a contact under {email}",
+        "register {name}[, {job_title},] as a contact at {company_id}, reachable at {email}",
         "put {name} down as somebody we know at {company_id}[, working as {job_title}], with the address {email}",
     ],
 )

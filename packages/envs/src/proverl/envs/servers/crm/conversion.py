@@ -46,9 +46,9 @@ class ConvertedLead(TypedDict):
 @server.tool(
     phrases=[
         "convert {lead_id} into the deal {deal_name} worth {amount}, to close by {close_date}",
-        "turn {lead_id} into a deal called {deal_name} over {amount} that closes on {close_date}",
+        "turn {lead_id} into a deal called {deal_name} worth {amount} that closes on {close_date}",
         "make a deal out of {lead_id}: {deal_name}, {amount}, closing on {close_date}",
-        "promote {lead_id} to an opportunity named {deal_name} with {amount} and the close date {close_date}",
+        "promote {lead_id} to an opportunity named {deal_name}, worth {amount}, with the close date {close_date}",
     ],
 )
 def convert_lead(
@@ -70,6 +70,7 @@ def convert_lead(
         raise Rejected(f"{owner['name']}, the owner of lead {lead_id}, has left; assign_lead gives it to an active rep")
     rules.closes_in_time(ctx, close_date)
     company_id = _company(ctx, lead)
+    rules.fresh_deal_name(ctx, company_id, deal_name)
     contact = ctx.insert(
         Contact,
         company_id=company_id,

@@ -34,11 +34,6 @@ _DEALS = (
     .limit(bindparam("limit"))
 )
 _OPEN_TASKS = select(func.count()).where(Task.deal_id == bindparam("deal"), Task.status == "open")
-_SAME_NAME = select(Deal.id).where(
-    Deal.company_id == bindparam("company"),
-    func.lower(Deal.name) == func.lower(bindparam("name")),
-    Deal.stage.in_(rules.OPEN_DEAL),
-)
 
 
 class DealItem(TypedDict):
@@ -145,10 +140,10 @@ class CreatedDeal(TypedDict):
 
 @server.tool(
     phrases=[
-        "create a deal with {contact_id} called {deal_name} over {amount}, closing {close_date}[, owned by {owner_id}]",
+        "create a deal with {contact_id} called {deal_name} worth {amount}, closing on {close_date}[, owned by {owner_id}]",
         "open the deal {deal_name} worth {amount} for {contact_id} with the close date {close_date}",
         "start a new deal for {contact_id}: {deal_name}, {amount}, to close by {close_date}[, owner {owner_id}]",
-        "add {deal_name} over {amount} as a deal with {contact_id}, expected to close on {close_date}",
+        "add {deal_name}, worth {amount}, as a deal with {contact_id}, expected to close on {close_date}",
     ],
 )
 def create_deal(
@@ -165,9 +160,7 @@ def create_deal(
     rules.may_buy(company)
     rules.closes_in_time(ctx, close_date)
     owner = rules.active_owner(ctx, owner_id or company["owner_id"])
-    same = ctx.scalar(_SAME_NAME, company=company["id"], name=deal_name)
-    if same is not None:
-        raise Rejected(f"company {company['id']} has an open deal of that name already, {same}; choose another name")
+    rules.fresh_deal_name(ctx, company["id"], deal_name)
     row = ctx.insert(
         Deal,
         name=deal_name,

@@ -103,8 +103,8 @@ class CreatedLead(TypedDict):
     phrases=[
         "create a lead for {name} of {company_name}, email {email}, source {source}",
         "add {name} from {company_name} as a new lead with the email {email}; the source is {source}",
-        "enter a lead that came by {source}: {name}, {company_name}, {email}",
-        "register {name} at {company_name} as a lead, reachable under {email}, source {source}",
+        "enter a {source} lead: {name}, {company_name}, {email}",
+        "register {name} at {company_name} as a lead, reachable at {email}, source {source}",
     ],
 )
 def create_lead(
@@ -172,7 +172,7 @@ class LeadState(TypedDict):
 
 @server.tool(
     phrases=[
-        "set the status of {lead_id} to {status}[ because of {reason}]",
+        "set the status of {lead_id} to {status}[ with the reason {reason}]",
         "mark {lead_id} as {status}[, reason {reason}]",
         "change {lead_id} to {status}",
         "move {lead_id} to {status} in the lead list[ and note {reason} as the reason]",

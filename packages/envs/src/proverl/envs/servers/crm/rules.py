@@ -21,6 +21,11 @@ Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15
 
 _OPEN_LEADS = select(func.count()).where(Lead.owner_id == bindparam("owner"), Lead.status.in_(OPEN_LEAD))
 _LEAD_BY_EMAIL = select(Lead.id, Lead.status).where(Lead.email == bindparam("email"))
+_OPEN_NAMESAKE = select(Deal.id).where(
+    Deal.company_id == bindparam("company"),
+    func.lower(Deal.name) == func.lower(bindparam("name")),
+    Deal.stage.in_(OPEN_DEAL),
+)
 _CONTACT_BY_EMAIL = select(Contact.id, Contact.company_id).where(Contact.email == bindparam("email"))
 
 
@@ -78,8 +83,7 @@ def may_buy(company: Row) -> None:
     """Raises Rejected when nothing is sold to the company for now."""
     if company["status"] == "on_hold":
         raise Rejected(
-            f"company {company['id']} ({company['name']}) is on hold over unpaid invoices; "
-            "finance must release it before it can buy"
+            f"company {company['id']} ({company['name']}) is on credit hold; finance must release it before it can buy"
         )
 
 
@@ -97,6 +101,13 @@ def fresh_email(ctx: Context, email: str) -> None:
     leads = ctx.rows(_LEAD_BY_EMAIL, email=email)
     if leads:
         raise Rejected(f"{email} belongs to lead {leads[0]['id']} ({leads[0]['status']}); go on with that lead")
+
+
+def fresh_deal_name(ctx: Context, company_id: str, name: str) -> None:
+    """Raises Rejected when the company has an open deal of that name."""
+    same = ctx.scalar(_OPEN_NAMESAKE, company=company_id, name=name)
+    if same is not None:
+        raise Rejected(f"company {company_id} has an open deal of that name already, {same}; choose another name")
 
 
 def closes_in_time(ctx: Context, close_date: str) -> None:

@@ -211,7 +211,9 @@ def complete_crm_task(
     """Complete an open task. The first successful task on a new lead makes it contacted."""
     row = ctx.get(Task, task_id, "list_crm_tasks lists tasks")
     if row["status"] == "done":
-        raise Rejected(f"task {task_id} was completed on {row['done_on']} ({row['outcome']}); only open tasks can be")
+        raise Rejected(
+            f"task {task_id} was completed on {row['done_on']} ({row['outcome']}); only open tasks can be completed"
+        )
     if row["status"] == "cancelled":
         raise Rejected(f"task {task_id} was cancelled with its lead or deal; only open tasks can be completed")
     ctx.update(Task, task_id, status="done", outcome=outcome, done_on=ctx.today)

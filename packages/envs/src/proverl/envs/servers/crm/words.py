@@ -31,7 +31,7 @@ NEWCOMERS = (
 )  # fmt: skip
 JOB_TITLES = (
     "Head of IT", "Managing Director", "Operations Manager", "Chief Financial Officer", "Buyer", "Data Analyst",
-    "Head of Procurement", "Sales Director", "IT Architect", "Plant Manager", "Office Manager", "Controller",
+    "Head of Procurement", "Sales Director", "IT Architect", "Project Manager", "Office Manager", "Controller",
 )  # fmt: skip
 DEAL_NAMES = (
     "Analytics platform, 50 seats", "Forecasting module", "Three-year licence", "Support renewal",
@@ -46,7 +46,7 @@ AMOUNTS = (
 SUBJECTS = {  # task type: what about
     "call": ("Introduce the product", "Ask about budget", "Follow up on the offer", "Talk about the timeline"),
     "email": ("Send the brochure", "Send references", "Confirm the next steps", "Share the security paper"),
-    "meeting": ("Workshop on requirements", "Meet the IT team", "Meeting with procurement", "Visit on site"),
+    "meeting": ("Workshop on requirements", "Meet the IT team", "Meeting with procurement", "Site visit"),
     "demo": ("Demo for the finance team", "Demo of the planning tool", "Show the mobile app", "Technical demo"),
     "contract_review": ("Review the framework contract", "Check data protection terms", "Review payment terms"),
 }  # fmt: skip

@@ -90,7 +90,7 @@ def _copied(rng: Random, circle: Circle, sender: Row) -> list[Row]:
     """Who else got the emails of a thread: now and then a colleague or two."""
     if sender not in circle.colleagues + circle.clients:
         return []
-    others = [row for row in circle.colleagues if row is not sender]
+    others = [row for row in circle.colleagues if row is not sender and row["bounced_on"] is None]
     return rng.sample(others, rng.choice((0, 0, 0, 1, 1, 2)))
 
 

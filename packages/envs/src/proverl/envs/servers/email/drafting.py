@@ -38,7 +38,7 @@ _DRAFTS = (
 _NAMES = (
     select(DraftRecipient.draft_id, EmailContact.name)
     .join(EmailContact.__table__, EmailContact.id == DraftRecipient.contact_id)
-    .where(DraftRecipient.draft_id.in_(bindparam("drafts", expanding=True)))
+    .where(DraftRecipient.draft_id.in_(_DRAFTS.with_only_columns(_DRAFT.id)))
     .order_by(DraftRecipient.role.desc(), EmailContact.name, EmailContact.id)
 )
 _ANSWERS = (
@@ -95,9 +95,10 @@ def list_drafts(
     limit: Annotated[Limit, "Most drafts listed"] = 5,
 ) -> DraftList:
     """List drafts that are not sent yet, with their recipients and the time they are scheduled for."""
-    rows = ctx.rows(_DRAFTS, status=status or "", limit=limit)
+    wanted = {"status": status or "", "limit": limit}
+    rows = ctx.rows(_DRAFTS, **wanted)
     recipients: dict[str, list[str]] = {row["id"]: [] for row in rows}
-    for row in ctx.rows(_NAMES, drafts=list(recipients)):
+    for row in ctx.rows(_NAMES, **wanted):
         recipients[row["draft_id"]].append(row["name"])
     return {"drafts": [_item(row, recipients[row["id"]]) for row in rows]}
 
@@ -177,7 +178,6 @@ def draft_email_reply(
         )
     sent_to = ctx.rows(_SENT_TO, email=email_id)
     if row["sender_id"]:
-        rules.reachable(ctx, row["sender_id"])
         others = [other["contact_id"] for other in sent_to if other["contact_id"] != row["sender_id"]]
         to = [(row["sender_id"], "to"), *((other, "cc") for other in others if audience == "whole_group")]
     else:
@@ -186,6 +186,8 @@ def draft_email_reply(
             for other in sent_to
             if audience == "whole_group" or other["role"] == "to"
         ]
+    for contact_id, _ in to:
+        rules.reachable(ctx, contact_id)
     return _write(ctx, "reply", answer_to(row), body, email_id, to)
 
 

@@ -86,7 +86,7 @@ def list_email_labels(
 
 
 class LabelledEmail(TypedDict):
-    """An email with a new label; `replaced_label_id` is the progress that it had before."""
+    """An email with a new label; `replaced_label_id` is the progress label that it had before."""
 
     email_id: EmailId
     email_label_id: EmailLabelId
@@ -107,7 +107,7 @@ def apply_email_label(
     email_id: Annotated[EmailId, "Email to label"],
     email_label_id: Annotated[EmailLabelId, "Label to put on it"],
 ) -> LabelledEmail:
-    """Put a label on an email. Topics add up, three at most; a progress takes the place of the one before."""
+    """Put a label on an email. It takes three topics at most; a progress label replaces the one before."""
     rules.kept_email(ctx, email_id, "labelled")
     label = ctx.get(EmailLabel, email_label_id, "list_email_labels names the labels")
     if label["retired"]:
@@ -119,7 +119,7 @@ def apply_email_label(
     result: LabelledEmail = {"email_id": email_id, "email_label_id": email_label_id, "name": label["name"]}
     if label["kind"] == "topic" and len(same_kind) >= _MOST_TOPICS:
         raise Rejected(
-            f"email {email_id} carries {_MOST_TOPICS} topics, which is the most; it can still take a progress"
+            f"email {email_id} carries {_MOST_TOPICS} topics, which is the most; it can still take a progress label"
         )
     for row in same_kind if label["kind"] == "progress" else ():
         ctx.update(Labelling, row["id"], replaced=True)
@@ -158,7 +158,7 @@ def move_email(
     if row["sender_id"] is None and folder in ("inbox", "spam"):
         raise Rejected(f"the user sent {email_id}; it can be moved to archive or trash, not to {folder}")
     if row["folder"] == "spam" and folder == "archive":
-        raise Rejected(f"email {email_id} is in spam; move it to the inbox first if it is none")
+        raise Rejected(f"email {email_id} is in spam; move it to the inbox first if it is not spam")
     ctx.update(Email, email_id, folder=folder)
     return {"email_id": email_id, "folder": folder, "moved_from": row["folder"]}
 

@@ -32,7 +32,7 @@ COLLEAGUES = (
         "Hi {me},\n\nhere is the first version of the slides for {city}. Pages 4 to 9 still need "
         "pictures. What do you think of the opening?\n\n{them}",
         ">Good opening. I would cut page 6, nobody will read that table from the back row.\n\n{me}",
-        "You are right, it is gone. New version follows on {day}.\n\n{them}",
+        "You are right, it is gone. The new version will be there on {day}.\n\n{them}",
     ), "Slides {city} v1.pptx"),
     Story("Interview on {day}", (
         "Hello {me},\n\nthe candidate for {project} comes on {day} at ten. Could you do the technical "
@@ -49,14 +49,14 @@ COLLEAGUES = (
         "{day}, and treat it as confidential.\n\nKind regards\n{them}",
     ), "Letter salary review.pdf", True),
     Story("Birthday collection", (
-        "Hi {me},\n\nwe collect for the birthday on {day}. I thought of a voucher for the climbing hall. "
+        "Hi {me},\n\nwe are collecting for the birthday on {day}. I thought of a voucher for the climbing hall. "
         "Five euros each, just leave it on my desk.\n\n{them}",
         ">Great idea, I am in.\n\n{me}",
     )),
     Story("Handover of {project}", (
         "Hi {me},\n\nfrom next month on I work for the team in {city}, so {project} needs a new owner. I "
         "wrote down what is open. Shall we sit together on {day}?\n\n{them}",
-        ">Hi {them},\n\nthat is a loss for us! {day} at two works, I book a room.\n\n{me}",
+        ">Hi {them},\n\nthat is a loss for us! {day} at two works, I'll book a room.\n\n{me}",
     ), "Handover {project}.docx"),
     Story("Workshop video", (
         "Hi {me},\n\nhere is the recording of the workshop in {city}. It is a large file, sorry. The "
@@ -75,7 +75,7 @@ CLIENTS = (
         "Dear {me},\n\nplease find the draft contract attached. Our lawyers changed the clause on "
         "liability, everything else is as agreed. The text must not be passed on before both sides have "
         "signed.\n\nSincerely\n{them}",
-        ">Dear {them},\n\nthank you, we read it until {day}.\n\nBest regards\n{me}",
+        ">Dear {them},\n\nthank you, we will read it by {day}.\n\nBest regards\n{me}",
     ), "Contract {project} draft 3.pdf", True),
     Story("Invoice {code} is still open", (
         "Dear {me},\n\nour invoice {code} of {amount} euros has been due since {day}. Has it got lost? "
@@ -91,7 +91,7 @@ CLIENTS = (
     Story("Problem with the export", (
         "Hello {me},\n\nsince the update the export of {project} stops after {number} rows. A screenshot "
         "is attached. It is urgent for us, the report is due on {day}.\n\nThanks\n{them}",
-        ">Hello {them},\n\nthank you for the screenshot, we can reproduce it. A fix comes tomorrow.\n\n{me}",
+        ">Hello {them},\n\nthank you for the screenshot, we can reproduce it. You will have a fix tomorrow.\n\n{me}",
         "It works again, thank you for the quick help!\n\n{them}",
     ), "Screenshot {number}.png"),
     Story("Photos of the site", (
@@ -102,12 +102,12 @@ CLIENTS = (
 FRIENDS = (
     Story("Dinner on {day}?", (
         "Hey {me},\n\nwe are cooking on {day}, nothing fancy. Are you coming? Bring someone if you like.\n\n{them}",
-        ">Hey {them},\n\ngladly! I bring dessert.\n\n{me}",
+        ">Hey {them},\n\nI'd love to! I'll bring dessert.\n\n{me}",
     )),
     Story("Weekend in {city}", (
         "Hi {me},\n\nI found a flat in {city} for the long weekend, {amount} euros for the four of us. "
-        "Shall I book it? We have to decide by {day}.\n\nHug\n{them}",
-        ">Book it! I pay you back.\n\n{me}",
+        "Shall I book it? We have to decide by {day}.\n\nHugs\n{them}",
+        ">Book it! I'll pay you back.\n\n{me}",
         "Booked! The plan is attached.\n\n{them}",
     ), "Plan {city}.pdf"),
     Story("Your bike", (
@@ -151,7 +151,7 @@ SERVICES = (  # sender, address, stories
     )),
     ("Cloudnest Billing", "billing@cloudnest-hosting.com", (
         Story("Your invoice of {amount} euros", (
-            "Dear customer,\n\nyour invoice for last month is attached. We debit {amount} euros from "
+            "Dear customer,\n\nyour invoice for last month is attached. We will debit {amount} euros from "
             "your card in five days.",), "Cloudnest invoice {code}.pdf"),
         Story("Storage at {number}%", (
             "Your storage is {number}% full. Delete old snapshots or choose a larger plan.",)),

@@ -51,8 +51,8 @@ TOPICS = (  # a word of the subject, the label that fits
     ("speaking", "Conference 2025"), ("things to know", "Reading list"), ("paper", "Reading list"),
 )  # fmt: skip
 REPLY_TEXTS = (
-    "Thanks, I look into it and come back to you.", "Thank you! That works for me.",
-    "Let me check and answer by Friday.", "Could we talk about this on the phone?", "Sorry for the late answer. ",
+    "Thanks, I'll look into it and get back to you.", "Thank you! That works for me.",
+    "Let me check, I'll answer by Friday.", "Could we talk about this on the phone?", "Sorry for the late answer. ",
 )  # fmt: skip
 
 # Examples for parameters
@@ -78,19 +78,19 @@ BODIES = (
     "Hi, I am running ten minutes late, please start without me.",
     "Hello, the train leaves at 8:12. Shall we meet on the platform?",
     "Hi, could you add one more row for the travel costs?",
-    "Dear team, great work last week. Let us keep that pace.",
+    "Dear team, great work last week. Let's keep up that pace.",
 )
 REPLIES = (
     "Thank you, that helps a lot.", "Yes, that works for me.", "I am afraid I can't make it on that day.",
     "Please go ahead, I have no objections.", "Could you send me the file once more?",
-    "Let us discuss it tomorrow at ten.",
-    "Agreed. I inform the others.", "I need two more days for this.", "Great news, congratulations!",
-    "Sorry, I overlooked your email. Is it still of use?", "Please ask for a second offer before we decide.",
+    "Let's discuss it tomorrow at ten.",
+    "Agreed. I'll let the others know.", "I need two more days for this.", "Great news, congratulations!",
+    "Sorry, I missed your email. Is it still relevant?", "Please ask for a second offer before we decide.",
     "I have added my remarks to the list.",
 )  # fmt: skip
 NOTES = (
     "For your information.", "Can you take care of this?", "What do you think?", "As discussed, see below.",
-    "Please keep this for the files.", "This one is for your team, I believe.", "Could you answer them by Friday?",
-    "Just so that you have seen it.", "See the last paragraph.", "Here is the message that I mentioned.",
+    "Please keep this on file.", "This one is for your team, I believe.", "Could you answer them by Friday?",
+    "Just so you have seen it.", "See the last paragraph.", "Here is the message that I mentioned.",
     "Would you call them back?",
 )  # fmt: skip

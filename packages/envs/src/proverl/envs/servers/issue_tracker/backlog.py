@@ -184,7 +184,8 @@ def _traces(backlog: Backlog, logged: Counter[tuple[str, str]]) -> None:
             draft.add(Label, issue_id=issue["id"], label=label)
         for user in rng.sample(backlog.team, rng.choice((0, 0, 1, 1, 2))):
             draft.add(Watcher, issue_id=issue["id"], user_id=user)
-        for body in rng.sample(words.COMMENTS, rng.choice((0, 0, 0, 1, 1, 2, 3))):
+        said = words.PLANNING_COMMENTS if issue["status"] == "to_do" or not issue["assignee_id"] else words.COMMENTS
+        for body in rng.sample(said, rng.choice((0, 0, 0, 1, 1, 2, 3))):
             draft.add(
                 Comment,
                 issue_id=issue["id"],

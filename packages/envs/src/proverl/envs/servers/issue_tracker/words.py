@@ -215,15 +215,18 @@ DESCRIPTIONS = (
     "The workaround is manual and takes an hour a week.", "Keep the old behaviour behind a setting.",
     "Ask the support team for example data.", "Blocks the pilot with the first partner.",
 )  # fmt: skip
-COMMENTS = (
-    "I can reproduce this on staging.", "Waiting for an answer from the vendor.", "Root cause found, fix follows.",
-    "Could we split this? It is bigger than it looks.", "Pushed a first version, feedback welcome.",
-    "Works for me on the latest build.", "The customer confirmed the fix.", "Needs a decision on the wording.",
-    "Let's not do this before the release.", "Added logging to see how often it happens.",
-    "Same thing happened again this morning.", "Design is approved.", "Tests are red because of this.",
-    "I will pick this up tomorrow.", "Rolled back, we saw a spike of errors.", "Merged, please verify.",
-    "Schöne Lösung, danke!", "Is this still relevant?", "Moved the rest to a follow-up.", "Estimated with the team.",
+PLANNING_COMMENTS = (
+    "Waiting for an answer from the vendor.", "Could we split this? It is bigger than it looks.",
+    "Needs a decision on the wording.", "Let's not do this before the release.", "Is this still relevant?",
+    "Estimated with the team.", "Two more customers asked about this.", "Can we agree on the scope first?",
 )  # fmt: skip
+WORK_COMMENTS = (
+    "Root cause found, fix is on its way.", "Pushed a first version, feedback welcome.", "Design is approved.",
+    "Added logging to see how often it happens.", "Works for me on the latest build.", "Merged, please verify.",
+    "Rolled back, we saw a spike of errors.", "Schöne Lösung, danke!", "Moved the rest to a follow-up.",
+    "Tests are green again.", "The customer is happy with this.",
+)  # fmt: skip
+COMMENTS = PLANNING_COMMENTS + WORK_COMMENTS
 LABELS = (
     "frontend", "backend", "regression", "customer-report", "security", "performance", "tech-debt", "ux",
     "quick-win", "compliance", "release-blocker", "flaky-test", "i18n", "needs-design",

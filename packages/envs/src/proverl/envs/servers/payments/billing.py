@@ -55,7 +55,8 @@ def create_invoice(
     amount: Annotated[Money, "Amount in EUR, at most 50,000.00"],
     due_date: Annotated[IsoDate, "Last day to pay, today or later"],
     description: Annotated[
-        Annotated[Text, Field(max_length=120, examples=list(words.DESCRIPTIONS))] | None, "What is billed"
+        Annotated[Text, Field(max_length=120, examples=[name for name, _, _ in words.SERVICES])] | None,
+        "What is billed",
     ] = None,
 ) -> CreatedInvoice:
     """Create an invoice and send it to the customer. It is open until it is paid or voided."""

@@ -30,14 +30,15 @@ class Billing:
         issued = self._day(rng.randint(newest, oldest))
         if fate == "overdue" and (self.draft.today - issued).days <= term:
             issued -= timedelta(days=7)
-        amount = rng.choice((rng.randint(20, 400) * 100, rng.randint(40, 2_500) * 100, rng.randint(1_990, 89_999)))
+        description, low, high = rng.choice(words.SERVICES)
+        amount = rng.choice((rng.randint(low, high) * 100, rng.randint(low // 5, high // 5) * 500))
         row = self.draft.add(
             Invoice,
             customer_id=customer["id"],
             amount=amount,
             paid=0,
             status="open",
-            description=rng.choice(words.DESCRIPTIONS),
+            description=description,
             issued_on=issued.isoformat(),
             issued_at=self._time(8, 11),
             due_on=(issued + timedelta(days=term)).isoformat(),

@@ -85,17 +85,16 @@ def list_invoices(
 ) -> InvoiceList:
     """List invoices, newest first."""
     wanted = (customer or "").casefold()
-    query = {"status": status or "", "today": ctx.today, "limit": _NO_LIMIT if wanted else limit}
-    rows = ctx.db.execute(_INVOICES, query).all()  # not all become dicts: most do not fit
-    fitting = [row for row in rows if wanted in row.name.casefold()]
+    rows = ctx.rows(_INVOICES, status=status or "", today=ctx.today, limit=_NO_LIMIT if wanted else limit)
+    fitting = [row for row in rows if wanted in row["name"].casefold()]
     return {
         "invoices": [
             {
-                "invoice_id": row.id,
-                "customer_id": row.customer_id,
-                "customer": row.name,
-                "amount": money(row.amount),
-                "status": row.status,
+                "invoice_id": row["id"],
+                "customer_id": row["customer_id"],
+                "customer": row["name"],
+                "amount": money(row["amount"]),
+                "status": row["status"],
             }
             for row in fitting[:limit]
         ]

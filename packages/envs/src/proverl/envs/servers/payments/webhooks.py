@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, func, or_, select, true
+from sqlalchemy import bindparam, delete, func, or_, select, true
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
@@ -40,6 +40,7 @@ _WEBHOOKS = (
     .limit(bindparam("limit"))
 )
 _SAME_EVENT = select(_WEBHOOK.id, _WEBHOOK.url).where(_WEBHOOK.event == bindparam("event")).order_by(_WEBHOOK.id)
+_DELETE = delete(Webhook).where(_WEBHOOK.id == bindparam("key"))
 
 
 class WebhookItem(TypedDict):
@@ -172,5 +173,5 @@ def delete_webhook(ctx: Context, webhook_id: Annotated[WebhookId, "Webhook to de
             f"webhook {webhook_id} belongs to the app {row['managed_by']}; disconnect the app to remove it, "
             "or delete a webhook of your own"
         )
-    ctx.delete(Webhook, _WEBHOOK.id == webhook_id)
+    ctx.execute(_DELETE, key=webhook_id)
     return {"webhook_id": webhook_id, "event": row["event"]}

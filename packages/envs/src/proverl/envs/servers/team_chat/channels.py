@@ -125,7 +125,11 @@ def create_channel(
 ) -> ChannelState:
     """Create a channel. You own it and are the first one in it."""
     for taken in ctx.rows(_NAMED, name=name):
-        state = "archived, and its name stays taken; choose another name" if taken["archived"] else "in use"
+        state = (
+            "archived, and its name stays taken; choose another name"
+            if taken["archived"]
+            else "in use; join it or choose another name"
+        )
         raise Rejected(f"#{name} exists already: {taken['id']} is {state}")
     row = ctx.insert(
         Channel,

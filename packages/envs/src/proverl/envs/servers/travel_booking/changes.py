@@ -30,8 +30,6 @@ _SAME_SERVICE = (
 def _changeable(ctx: Context, flight_booking_id: str, verb: str) -> Row:
     """The booking, whose flight hasn't begun. Raises NotFound, or Rejected with what can't be done (`verb`)."""
     booking = rules.upcoming_flight_booking(ctx, flight_booking_id)
-    if booking["status"] == "held" and booking["held_until"] < ctx.today:
-        raise Rejected(f"the hold of {flight_booking_id} ended on {booking['held_until']}; cancel it and book anew")
     if booking["status"] == "checked_in":
         raise Rejected(f"{flight_booking_id} is checked in; only bookings before check-in can be {verb}")
     if booking["flight_status"] != "cancelled" and before(booking["leaves"], SALE_ENDS) <= ctx.timestamp:
@@ -42,8 +40,10 @@ def _changeable(ctx: Context, flight_booking_id: str, verb: str) -> Row:
     return booking
 
 
-def _fare_to_change(booking: Row) -> fares.FareRule:
-    """Conditions of the booking's fare. Raises Rejected when a paid fare can't be changed."""
+def _fare_to_change(ctx: Context, booking: Row) -> fares.FareRule:
+    """Conditions of the booking's fare. Raises Rejected when its hold ended or a paid fare can't be changed."""
+    if booking["status"] == "held" and booking["held_until"] < ctx.today:
+        raise Rejected(f"the hold of {booking['id']} ended on {booking['held_until']}; cancel it and book anew")
     conditions = rules.fare_rule(booking, booking["fare"])
     if conditions.change_fee is None and booking["paid"] and booking["flight_status"] != "cancelled":
         raise Rejected(
@@ -84,7 +84,7 @@ def list_rebooking_options(
 ) -> ChangeOptionList:
     """List other flights of the airline on the same route that a booking can be changed to, with what becomes due."""
     booking = _changeable(ctx, flight_booking_id, "changed")
-    conditions = _fare_to_change(booking)
+    conditions = _fare_to_change(ctx, booking)
     cabin = fares.cabin(booking["fare"])
     flights = ctx.rows(
         _SAME_SERVICE,
@@ -139,7 +139,7 @@ def change_flight(
     flight = rules.flight(ctx, new_flight_id)
     _same_service(booking, flight)
     rules.sellable(ctx, flight)
-    conditions = _fare_to_change(booking)
+    conditions = _fare_to_change(ctx, booking)
     rules.free_to_fly(ctx, {"id": booking["passenger_id"], "name": booking["passenger"]}, flight, flight_booking_id)
     rules.has_place(ctx, flight, booking["fare"])
     moved = {**booking, "leaves": flight["leaves"]}

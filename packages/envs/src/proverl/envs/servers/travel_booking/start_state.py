@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft, cents
-from proverl.envs.names import full_names
 from proverl.envs.servers.travel_booking import cabins, fares, words
 from proverl.envs.servers.travel_booking.start_offer import (
     add_flights,
@@ -54,29 +53,43 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
 def _people(draft: Draft) -> list[tuple[Row, list[Row]]]:
     """Adults, each with the minors of the family."""
     rng = draft.rng
-    names = full_names(rng, _ADULTS + _MINORS)
     adults: list[tuple[Row, list[Row]]] = []
-    for index, name in enumerate(names[_MINORS:]):
-        adult = _person(draft, name, rng.randint(20 * 365, 75 * 365), rng.choice(words.NATIONALITIES), index % 6 == 4)
+    for index, (name, nationality) in enumerate(_names(rng)):
+        adult = _person(draft, name, rng.randint(20 * 365, 75 * 365), nationality, index % 6 == 4)
         for number in range(0 if index % 7 == 5 else rng.choice((1, 1, 2))):
             _card(draft, adult, expired=number == 1 and rng.random() < 0.5)
         adults.append((adult, []))
-    for index, name in enumerate(names[:_MINORS]):
+    for index in range(_MINORS):
         parent, children = adults[index * 4]
-        child = f"{name.split(' ', 1)[0]} {parent['name'].split(' ', 1)[1]}"
-        children.append(_person(draft, child, rng.randint(4 * 365, 15 * 365), parent["nationality"], index == 3))
+        given, family = parent["name"].split(" ", 1)
+        child = rng.choice([name for name in words.PEOPLE[parent["nationality"]][0] if name != given])
+        days_old = rng.randint(4 * 365, 15 * 365)
+        children.append(_person(draft, f"{child} {family}", days_old, parent["nationality"], index == 3))
     return adults
+
+
+def _names(rng: Random) -> list[tuple[str, str]]:
+    """Names of the adults with their nationality, all different but for the last, a namesake of the first."""
+    found: dict[tuple[str, str], None] = {}
+    while len(found) < _ADULTS - 1:
+        nationality = rng.choice(words.HOME_COUNTRIES if rng.random() < 0.5 else list(words.PEOPLE))
+        given, family, _ = words.PEOPLE[nationality]
+        found[f"{rng.choice(given)} {rng.choice(family)}", nationality] = None
+    return [*found, next(iter(found))]
 
 
 def _person(draft: Draft, name: str, days_old: int, nationality: str, expired: bool) -> Row:
     rng = draft.rng
+    validity = (10 if days_old >= 28 * 365 else 5) * 365  # minors' passports last five years, also once they are of age
     return draft.add(
         Passenger,
         name=name,
         born_on=draft.day(-days_old),
         nationality=nationality,
-        passport_number=f"{rng.choice('ABCDEFGHKLNPRTXZ')}{rng.choice('ABCDEFGHKLNPRTXZ')}{rng.randrange(10**7):07d}",
-        passport_expires=draft.day(-rng.randint(5, 300) if expired else rng.randint(60, 3_400)),
+        passport_number="".join(
+            rng.choice("ABCDEFGHKLNPRTXZ" if sign == "A" else "0123456789") for sign in words.PEOPLE[nationality][2]
+        ),
+        passport_expires=draft.day(-rng.randint(5, 300) if expired else rng.randint(60, validity - 60)),
     )
 
 

@@ -63,5 +63,5 @@ def arrival(leaves: str, minutes: int) -> str:
 
 
 def years_after(day: str, years: int) -> str:
-    """The same day so many years later, as text to compare (29 February may not exist then)."""
-    return f"{int(day[:4]) + years:04d}{day[4:]}"
+    """The same day so many years later; 28 February for a 29th, which those years rarely have."""
+    return f"{int(day[:4]) + years:04d}{'-02-28' if day[4:] == '-02-29' else day[4:]}"

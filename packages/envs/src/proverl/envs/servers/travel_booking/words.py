@@ -44,10 +44,26 @@ ROOMS = (  # name, sleeps, price against a double in percent
     ("Single room", 1, 75), ("Double room", 2, 100), ("Twin room", 2, 100), ("Superior double", 2, 135),
     ("Family room", 4, 165), ("Junior suite", 3, 210),
 )  # fmt: skip
-NATIONALITIES = (
-    "Belgian", "Belgian", "Danish", "Italian", "American", "British", "Portuguese", "Austrian", "French", "Dutch",
-    "Polish", "Japanese", "Brazilian", "Indian",
-)  # fmt: skip
+PEOPLE = {  # by nationality: given names, family names, how passports are numbered (A: a letter, 9: a digit)
+    "Belgian": (
+        ("Bram", "Lotte", "Noor", "Hugo", "Chloé", "Emma", "Yusuf", "Fatima"),
+        ("Claes", "Maes", "Peeters", "Dubois", "Moreau", "Jansen", "Haddad", "Diallo"),
+        "AA999999",
+    ),
+    "Dutch": (("Daan", "Femke", "Bram", "Noor", "Lars"), ("Bakker", "Jansen", "de Vries", "Berg"), "AA9999999"),
+    "Danish": (("Søren", "Rasmus", "Ingrid", "Lars"), ("Nielsen", "Eriksen", "Berg"), "999999999"),
+    "Italian": (("Chiara", "Sofia", "Marta", "Anna"), ("Rossi", "Bianchi", "Ricci"), "AA9999999"),
+    "American": (("Ethan", "Grace", "Noah", "Priya"), ("Walker", "Bennett", "Morales", "Chen"), "999999999"),
+    "British": (("Oliver", "Hannah", "Samuel", "Aisha"), ("Bennett", "Murphy", "Walker", "Okafor"), "999999999"),
+    "Portuguese": (("Ana", "Tomás", "Ines"), ("Almeida", "Souza", "Silva"), "AA999999"),
+    "Austrian": (("Lukas", "Hannah", "Jonas", "Petra"), ("Fischer", "Müller", "Weber"), "A9999999"),
+    "French": (("Léa", "Hugo", "Zoë", "Omar"), ("Dubois", "Moreau", "Garnier", "Karim"), "99AA99999"),
+    "Polish": (("Katarzyna", "Łukasz", "Marta"), ("Nowak", "Mazur", "Wójcik"), "AA9999999"),
+    "Spanish": (("Lucía", "Mateo", "José", "Carlos"), ("García", "Fernández", "Ortiz"), "AAA999999"),
+    "Japanese": (("Kenji", "Yuki", "Hana"), ("Tanaka", "Sato", "Suzuki"), "AA9999999"),
+    "Indian": (("Priya", "Rahul"), ("Mehta", "Raman"), "A9999999"),
+}
+HOME_COUNTRIES = ("Belgian", "Belgian", "Belgian", "Dutch", "French")  # of the agency's customers, half of the time
 PASSPORTS = (
     "EN482913", "GB5520187", "YA3391840", "CD7718204", "20AH44521", "PA6627190", "K8812045", "FR19BX703", "NL2X40916",
     "U7730281", "TR9052764", "ES4471208", "DK2091846", "PT663017", "Z5108823",
