@@ -44,6 +44,11 @@ def test_a_chosen_seat_is_free_for_nobody_else_and_given_back_with_the_booking(d
     assert desk.free_seat(flight) == seat
 
 
+def test_a_passport_of_a_leap_day_expires_on_a_day_that_exists(desk):
+    issued = {"passenger_id": desk.adult(), "passport_number": "QQ12345", "issued_on": "2024-02-29"}
+    assert desk.read("update_passenger_passport", **issued)["passport_expires"] == "2034-02-28"
+
+
 def test_a_booking_takes_a_place_until_it_is_cancelled(desk):
     flight = desk.flight()
 

@@ -1,6 +1,5 @@
 """Travellers, their passports and the cards they left on file."""
 
-import unicodedata
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -8,6 +7,7 @@ from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDate, Rejected, Text, money
+from proverl.envs.names import folded
 from proverl.envs.servers.travel_booking import rules, words
 from proverl.envs.servers.travel_booking.app import server
 from proverl.envs.servers.travel_booking.tables import (
@@ -78,14 +78,6 @@ class PassengerView(TypedDict):
     cards: list[CardItem]
 
 
-def _folded(text: str) -> str:
-    """Lower case without accents, so that `Muller` finds `Müller`."""
-    text = text.casefold()
-    if text.isascii():
-        return text
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-
-
 @server.tool(
     read_only=True,
     phrases=[
@@ -104,8 +96,8 @@ def find_passengers(
     limit: Annotated[Limit, "Most passengers listed"] = 5,
 ) -> PassengerList:
     """Find travellers that the agency knows, by name."""
-    wanted = _folded(name or "")
-    fitting = [row for row in ctx.rows(_PASSENGERS) if not wanted or wanted in _folded(row["name"])]
+    wanted = folded(name or "")
+    fitting = [row for row in ctx.rows(_PASSENGERS) if not wanted or wanted in folded(row["name"])]
     return {
         "passengers": [
             {"passenger_id": row["id"], "name": row["name"], "born_on": row["born_on"]} for row in fitting[:limit]
