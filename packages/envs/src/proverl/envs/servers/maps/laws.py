@@ -27,7 +27,7 @@ def own_lists_have_names_of_their_own(ctx: Context) -> None:
 
 @server.invariant
 def the_user_reviews_what_is_in_business(ctx: Context) -> None:
-    """No review by the user is of an address, a stop or a place that closed for good."""
+    """No review by the user is of an address or a place that closed for good."""
     reviewed = select(Place.id, Place.category, Place.status).join_from(
         PlaceReview.__table__, Place.__table__, Place.id == PlaceReview.place_id
     )

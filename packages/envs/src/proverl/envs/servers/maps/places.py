@@ -1,7 +1,6 @@
 """Finding places: by address, by name and category, around another place; what they are and when they open."""
 
 import re
-import unicodedata
 from datetime import date, timedelta
 from typing import Annotated, Literal
 
@@ -10,6 +9,7 @@ from sqlalchemy import bindparam, func, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDate, Rejected, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.maps import geometry, opening, rules, words
 from proverl.envs.servers.maps.app import server
 from proverl.envs.servers.maps.geometry import City
@@ -17,10 +17,10 @@ from proverl.envs.servers.maps.tables import Place, PlaceId, PlaceReview, Specia
 from proverl.envs.state import Row
 
 Category = Literal[
-    "cafe", "restaurant", "museum", "pharmacy", "supermarket", "hotel", "park", "library", "gym", "cinema", "parking"
+    "cafe", "restaurant", "museum", "pharmacy", "supermarket", "hotel", "park", "library", "gym", "cinema", "car_park"
 ]
 AnyCategory = Literal[
-    "cafe", "restaurant", "museum", "pharmacy", "supermarket", "hotel", "park", "library", "gym", "cinema", "parking",
+    "cafe", "restaurant", "museum", "pharmacy", "supermarket", "hotel", "park", "library", "gym", "cinema", "car_park",
     "address", "transit_stop",
 ]  # fmt: skip
 Status = Literal["operational", "temporarily_closed", "permanently_closed"]
@@ -46,6 +46,7 @@ _IN_CITY = (
         or_(bindparam("category") == "", Place.category == bindparam("category")),
     )
     .order_by(Place.name, Place.id)
+    .limit(bindparam("limit"))
 )
 _AROUND = select(*_WHERE).where(
     Place.category == bindparam("category"),
@@ -54,19 +55,13 @@ _AROUND = select(*_WHERE).where(
     Place.east.between(bindparam("west"), bindparam("east")),
     Place.north.between(bindparam("south"), bindparam("north")),
 )
-_RATING = select(func.sum(PlaceReview.rating), func.count()).where(PlaceReview.place_id == bindparam("place"))
+_RATING = select(func.sum(PlaceReview.rating).label("total"), func.count().label("count")).where(
+    PlaceReview.place_id == bindparam("place")
+)
 _CLOSINGS = select(SpecialClosing.day, SpecialClosing.reason).where(
     SpecialClosing.place_id == bindparam("place"),
     SpecialClosing.day.in_((bindparam("day"), bindparam("today"), bindparam("eve"))),
 )
-
-
-def _folded(text: str) -> str:
-    """Lower case without accents, so that `cafe` finds `Café`."""
-    text = text.casefold()
-    if text.isascii():
-        return text
-    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
 
 
 class Geocoded(TypedDict):
@@ -142,7 +137,7 @@ class PlaceItems(TypedDict):
     read_only=True,
     phrases=[
         "search {city} for places[ called {name}][ of the category {category}][, {limit} at most]",
-        "find[ {category}] places in {city}[ with {name} in the name]",
+        "find places in {city}[ of the category {category}][ with {name} in the name]",
         "list places in {city}[, category {category}][, up to {limit} of them]",
         "look for places in {city}[ whose name contains {name}][, category {category}]",
     ],
@@ -158,10 +153,10 @@ def search_places(
     limit: Annotated[Limit, "Most places listed"] = 5,
 ) -> PlaceItems:
     """Search the places of a city by category and name; closed ones are listed too, with their status."""
-    wanted = _folded(name or "")
-    rows = ctx.rows(_IN_CITY, city=city, category=category or "")
+    wanted = folded(name or "")
+    rows = ctx.rows(_IN_CITY, city=city, category=category or "", limit=-1 if wanted else limit)
     if wanted:
-        rows = [row for row in rows if wanted in _folded(row["name"])]
+        rows = [row for row in rows if wanted in folded(row["name"])]
     return {
         "places": [
             {
@@ -250,7 +245,7 @@ class PlaceView(TypedDict):
 def get_place(ctx: Context, place_id: Annotated[PlaceId, "Place to read"]) -> PlaceView:
     """Get a place's address, coordinates, status and average rating (1 to 5)."""
     row = rules.place(ctx, place_id)
-    (total, count) = ctx.db.execute(_RATING, {"place": place_id}).one()
+    (rating,) = ctx.rows(_RATING, place=place_id)
     return {
         "place_id": place_id,
         "name": row["name"],
@@ -259,8 +254,8 @@ def get_place(ctx: Context, place_id: Annotated[PlaceId, "Place to read"]) -> Pl
         "latitude": geometry.latitude(row["north"]),
         "longitude": geometry.longitude(row["east"]),
         "status": row["status"],
-        "rating": round(total / count, 1) if count else None,
-        "review_count": count,
+        "rating": round(rating["total"] / rating["count"], 1) if rating["count"] else None,
+        "review_count": rating["count"],
         "moved_to": row["moved_to"],
     }
 

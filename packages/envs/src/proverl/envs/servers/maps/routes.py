@@ -14,7 +14,7 @@ from proverl.envs.state import Row
 
 _PARKING = (
     select(Place.id, Place.name, Place.east, Place.north)
-    .where(Place.city == bindparam("city"), Place.category == "parking", Place.status == "operational")
+    .where(Place.city == bindparam("city"), Place.category == "car_park", Place.status == "operational")
     .order_by(Place.id)
 )
 

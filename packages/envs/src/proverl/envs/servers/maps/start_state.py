@@ -42,14 +42,16 @@ def _lists(draft: Draft, people: list[str]) -> None:
             row for row in places if (not categories or row["category"] in categories) and city in ("", row["city"])
         ]
         for place in rng.sample(fitting if len(fitting) >= size else places, size):
-            note = rng.choice(words.NOTES) if rng.random() < 0.25 else None
+            note = (
+                rng.choice(words.NOTES_ABOUT.get(place["category"], words.PLAIN_NOTES)) if rng.random() < 0.25 else None
+            )
             draft.add(SavedPlace, list_id=row["id"], place_id=place["id"], note=note)
 
 
 def _reviews(draft: Draft, people: list[str]) -> None:
     rng = draft.rng
     for place in draft.rows[Place]:
-        if place["category"] in ("address", "transit_stop", "parking"):
+        if place["category"] in ("address", "transit_stop", "car_park"):
             continue
         praise, blame = words.OPINIONS["guests" if place["category"] in words.GUESTS else "visitors"]
         quality = rng.choice((2, 3, 3, 4, 4))

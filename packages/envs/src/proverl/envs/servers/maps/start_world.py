@@ -19,7 +19,7 @@ _TRAINS = (
     ("IC 2", ("Veldria", "Highmere", "Kirkhaven")),
     ("IC 3", ("Amsel", "Highmere")),
 )
-_LASTING = ("park", "parking", "address", "transit_stop")  # what doesn't close for good
+_LASTING = ("park", "car_park", "address", "transit_stop")  # what doesn't close for good
 _METRES_A_MINUTE = {"metro": 500, "tram": 300, "bus": 270, "train": 1_500}
 
 
@@ -78,7 +78,7 @@ def _add(draft: Draft, city: str, name: str, category: str, street: str, number:
         schedule="always" if category == "transit_stop" else None,
         status="operational",
         moved_to=None,
-        car_free=_metres(at, CENTRES[city]) < _PEDESTRIAN_ZONE and category not in ("parking", "transit_stop"),
+        car_free=_metres(at, CENTRES[city]) < _PEDESTRIAN_ZONE and category not in ("car_park", "transit_stop"),
         stop_id="",
     )
 

@@ -93,16 +93,16 @@ NAMES = {  # category: schedules it may keep, and names
     "library": (("library",), ("City Library", "University Library", "Children's Library")),
     "gym": (("gym",), ("Iron Works Gym", "FitPoint", "Boulder Barn", "Studio Balance")),
     "cinema": (("cinema",), ("Lumière", "Odeon", "Filmpalast", "Cinema Paradiso")),
-    "parking": (
+    "car_park": (
         ("always",),
         ("Parking Central", "Parking Theatre", "P+R North", "Parking Riverside"),
     ),
 }
 NUMBERS = {  # how many places of a category a city has
     "cafe": 5, "restaurant": 6, "museum": 3, "pharmacy": 2, "supermarket": 3, "hotel": 3, "park": 2, "library": 1,
-    "gym": 2, "cinema": 1, "parking": 2,
+    "gym": 2, "cinema": 1, "car_park": 2,
 }  # fmt: skip
-CLOSINGS = ("Private event", "Stocktaking", "Staff outing", "Public holiday", "Repairs")
+CLOSINGS = ("Private event", "Staff training", "Staff outing", "Electrical works", "Repairs")
 WORKS = ("track works", "bridge repairs", "a burst water main", "signal renewal")
 ADDRESSES = (
     "Mill Lane 12", "Station Street 8", "14 Church Street, Amsel", "Harbour Road 3", "Castle Hill 21, Highmere",
@@ -142,15 +142,18 @@ NEW_LISTS = (
     "Mum's visit", "Study spots", "Vegan dinners", "Picnic places", "Cheap eats", "Anniversary", "Saturday errands",
     "Late openings",
 )  # fmt: skip
-NOTES = (
-    "Ask for a table by the window", "Great espresso", "Closed on Mondays?", "Recommended by Priya",
-    "Try the tasting menu",
-    "Good for groups", "Cash only", "Book two weeks ahead", "Nice terrace", "Free entry on Thursdays", "Quiet upstairs",
-    "Step-free entrance",
-)  # fmt: skip
+PLAIN_NOTES = ("Recommended by Priya", "Step-free entrance", "Check the hours first", "Ten minutes from the station")
+NOTES_ABOUT = {  # by category; a plain note suits all others
+    "cafe": ("Great espresso", "Quiet upstairs", "Cash only", "Nice terrace", *PLAIN_NOTES[:2]),
+    "restaurant": ("Ask for a table by the window", "Try the tasting menu", "Book two weeks ahead", "Good for groups"),
+    "museum": ("Free entry on Thursdays", "Good for groups", "Leave bags at the cloakroom", *PLAIN_NOTES),
+    "hotel": ("Ask for a room to the back", "Breakfast is extra", *PLAIN_NOTES[:2]),
+    "park": ("Good for a picnic", "Playground by the pond", *PLAIN_NOTES[:2]),
+}
+NOTES = (*PLAIN_NOTES, *NOTES_ABOUT["cafe"][:4], *NOTES_ABOUT["restaurant"], "Free entry on Thursdays")
 GUESTS = ("cafe", "restaurant", "hotel")
 PRAISE = (
-    "Friendly staff and quick service.", "Exactly what the neighbourhood needed.", "Easy to reach by tram.",
+    "Well kept and easy to find.", "Exactly what the neighbourhood needed.", "Easy to reach by tram.",
     "Best in town, no question.", "Clean, bright and never too full.", "We will be back!",
 )  # fmt: skip
 GUESTS_PRAISE = (
@@ -158,11 +161,11 @@ GUESTS_PRAISE = (
     "The owner remembered us from last year.", "Worth the detour for the breakfast alone.", *PRAISE[:4],
 )  # fmt: skip
 MIXED = (
-    "Fine, but nothing special.", "Nice place, slow service.", "A bit loud on Saturdays.", "Decent, a bit pricey.",
-    "Good for a short stop.", "Average. The opening hours are odd.",
+    "Fine, but nothing special.", "Nice place, but too small.", "A bit loud on Saturdays.", "Decent, no more.",
+    "Good for a short stop.", "Average. It has seen better days.",
 )  # fmt: skip
 BLAME = (
-    "Not clean at all.", "The hours on the door were wrong.", "Disappointing after all the praise.",
+    "Not clean at all.", "Half of it was closed off.", "Disappointing after all the praise.",
     "Crowded and badly signposted.", "Closed without notice on a Saturday.",
 )  # fmt: skip
 GUESTS_BLAME = (
