@@ -6,8 +6,8 @@ from proverl.envs.servers.payments.tables import Base
 
 server = Server(
     "payments",
-    "A merchant's account at a payment provider: invoices to customers, card charges, refunds, payment links and "
-    "webhooks. Amounts are in EUR.",
+    "A design and print studio's account at a payment provider: invoices to customers, card charges, refunds, "
+    "payment links and webhooks. Amounts are in EUR.",
     Base,
     start_state,
     nouns={

@@ -7,12 +7,14 @@ COMPANIES = (
     "Museum aan de Kade", "Solar Roofs Łódź", "Lighthouse Hostel", "Bluebird Software", "O'Malley's Bar",
 )  # fmt: skip
 SERVICES = (  # what the merchant, a design and print studio, bills, with its usual range of prices in EUR
-    ("Logo design", 450, 1_800), ("Brand guidelines, 24 pages", 900, 2_400), ("Website design, five pages", 1_200, 2_500),
+    ("Logo design", 450, 1_800), ("Brand guidelines, 24 pages", 900, 2_400),
+    ("Website design, five pages", 1_200, 2_500),
     ("Website maintenance, one month", 60, 180), ("Printing of 500 flyers", 70, 160),
     ("Printing of 2,000 brochures", 480, 1_100), ("Business cards, 250 copies", 45, 95),
     ("Poster series, A2, 40 copies", 140, 320), ("Menu cards on recycled paper", 110, 290),
-    ("Translation of the brochure", 180, 520), ("Photo shoot, half a day", 350, 700), ("Shop window lettering", 240, 680),
-    ("Packaging design, two sizes", 600, 1_700), ("Newsletter template", 190, 420), ("Annual report, layout", 850, 2_300),
+    ("Translation of the brochure", 180, 520), ("Photo shoot, half a day", 350, 700),
+    ("Shop window lettering", 240, 680), ("Packaging design, two sizes", 600, 1_700),
+    ("Newsletter template", 190, 420), ("Annual report, layout", 850, 2_300),
     ("Illustrations for the calendar", 300, 900), ("Copywriting, three articles", 270, 600),
     ("Letterpress invitations, 80 copies", 190, 380), ("Exhibition banner with stand", 95, 210),
     ("Workshop on brand photography", 320, 640),
