@@ -40,7 +40,7 @@ _BOUGHT = (
     .where(_ITEM.id == bindparam("item"))
 )
 _GOING_BACK = select(func.coalesce(func.sum(_RETURN.quantity), 0)).where(
-    _RETURN.order_item_id == bindparam("item"), _RETURN.status.in_(("requested", "received", "refunded"))
+    _RETURN.order_item_id == bindparam("item"), _RETURN.status != "declined", _RETURN.status != "lapsed"
 )
 _RETURNS = (
     select(Return.__table__, _PRODUCT.name)
@@ -97,7 +97,7 @@ class WrittenReview(TypedDict):
         "return[ {quantity} of] {order_item_id}, reason: {reason}",
         "send[ {quantity} of] {order_item_id} back; the reason is {reason}",
         "request a return of[ {quantity} of] {order_item_id} with the reason {reason}",
-        "ask for my money back for {order_item_id}[, {quantity} of it], because it is a case of {reason}",
+        "ask for my money back for[ {quantity} of] {order_item_id}, giving {reason} as the reason",
     ],
 )
 def request_return(

@@ -92,8 +92,8 @@ def get_cart(ctx: Context) -> CartView:
 
 @server.tool(
     phrases=[
-        "add {product_id} to my cart[, {quantity} of it]",
-        "put[ {quantity} of] {product_id} in my cart",
+        "add[ {quantity} of] {product_id} to my cart",
+        "put {product_id} in my cart[, {quantity} of them]",
         "place[ {quantity} of] {product_id} in the shopping cart",
         "throw {product_id} into my cart[, quantity {quantity}]",
     ],
@@ -123,7 +123,7 @@ def add_to_cart(
     phrases=[
         "change the quantity of {product_id} in my cart to {quantity}",
         "set the quantity of {product_id} in the cart to {quantity}",
-        "make it {quantity} of {product_id} in my cart",
+        "have {quantity} of {product_id} in my cart instead",
         "update my cart so that it has {quantity} of {product_id}",
     ],
 )

@@ -19,9 +19,14 @@ Sort = Literal["lowest_price", "highest_price", "newest"]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
 
 _PRODUCT, _REVIEW = Product.__table__.c, ProductReview.__table__.c
-_FITTING = select(_PRODUCT.id, _PRODUCT.name, _PRODUCT.price, _PRODUCT.stock, _PRODUCT.status).where(
-    func.coalesce(bindparam("category"), _PRODUCT.category) == _PRODUCT.category,
-    func.coalesce(bindparam("most"), _PRODUCT.price) >= _PRODUCT.price,
+_NO_LIMIT = -1  # to SQLite
+_FITTING = (
+    select(_PRODUCT.id, _PRODUCT.name, _PRODUCT.price, _PRODUCT.stock, _PRODUCT.status)
+    .where(
+        func.coalesce(bindparam("category"), _PRODUCT.category) == _PRODUCT.category,
+        func.coalesce(bindparam("highest"), _PRODUCT.price) >= _PRODUCT.price,
+    )
+    .limit(bindparam("most"))
 )
 _SORTED = {
     None: _FITTING.order_by(_PRODUCT.id),
@@ -29,7 +34,9 @@ _SORTED = {
     "highest_price": _FITTING.order_by(_PRODUCT.price.desc(), _PRODUCT.id),
     "newest": _FITTING.order_by(_PRODUCT.released_on.desc(), _PRODUCT.id),
 }
-_RATING = select(func.avg(_REVIEW.rating), func.count()).where(_REVIEW.product_id == bindparam("product"))
+_RATING = select(func.avg(_REVIEW.rating).label("rating"), func.count().label("count")).where(
+    _REVIEW.product_id == bindparam("product")
+)
 _REVIEWS = (
     select(ProductReview.__table__)
     .where(
@@ -120,16 +127,16 @@ def search_products(
 ) -> ProductList:
     """Search the catalogue, sold-out and discontinued products included."""
     wanted = _folded(query or "").split()
-    most = None if max_price is None else cents(max_price)
-    found = ctx.db.execute(_SORTED[sort], {"category": category, "most": most}).all()
-    fitting = [row for row in found if all(word in _folded(row.name) for word in wanted)]
+    highest = None if max_price is None else cents(max_price)
+    found = ctx.rows(_SORTED[sort], category=category, highest=highest, most=_NO_LIMIT if wanted else limit)
+    fitting = [row for row in found if all(word in _folded(row["name"]) for word in wanted)]
     return {
         "products": [
             {
-                "product_id": row.id,
-                "name": row.name,
-                "price": money(row.price),
-                "availability": availability(row.status, row.stock),
+                "product_id": row["id"],
+                "name": row["name"],
+                "price": money(row["price"]),
+                "availability": availability(row["status"], row["stock"]),
             }
             for row in fitting[:limit]
         ]
@@ -148,7 +155,7 @@ def search_products(
 def get_product(ctx: Context, product_id: Annotated[ProductId, "Product to read"]) -> ProductView:
     """Get a product with price, stock, the most units per order, and its average rating."""
     row = rules.product(ctx, product_id)
-    rating, count = ctx.db.execute(_RATING, {"product": product_id}).one()
+    (reviews,) = ctx.rows(_RATING, product=product_id)
     return {
         "product_id": product_id,
         "name": row["name"],
@@ -158,8 +165,8 @@ def get_product(ctx: Context, product_id: Annotated[ProductId, "Product to read"
         "in_stock": row["stock"],
         "max_per_order": row["per_order"],
         "bulky": row["bulky"],
-        "rating": round(rating, 1) if count else None,
-        "review_count": count,
+        "rating": round(reviews["rating"], 1) if reviews["count"] else None,
+        "review_count": reviews["count"],
     }
 
 

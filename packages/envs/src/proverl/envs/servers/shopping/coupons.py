@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from sqlalchemy import and_, select
+from sqlalchemy import select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, money
@@ -15,13 +15,8 @@ from proverl.envs.state import Row
 CouponStatus = Literal["valid", "upcoming", "used", "expired"]
 
 _COUPON, _ORDER = Coupon.__table__.c, Order.__table__.c
-_COUPONS = (
-    select(Coupon.__table__, _ORDER.id.label("used_in"))
-    .outerjoin_from(
-        Coupon.__table__, Order.__table__, and_(_ORDER.coupon_code == _COUPON.id, _ORDER.status != "cancelled")
-    )
-    .order_by(_COUPON.ends_on, _COUPON.id)
-)
+_COUPONS = select(Coupon.__table__).order_by(_COUPON.ends_on, _COUPON.id)
+_USED = select(_ORDER.coupon_code).where(_ORDER.coupon_code.is_not(None), _ORDER.status != "cancelled")
 
 
 class CouponItem(TypedDict):
@@ -47,8 +42,8 @@ class AppliedCoupon(TypedDict):
     total: float
 
 
-def _status(row: Row, today: str) -> CouponStatus:
-    if row["used_in"]:
+def _status(row: Row, used: set[str], today: str) -> CouponStatus:
+    if row["id"] in used:
         return "used"
     if row["ends_on"] < today:
         return "expired"
@@ -81,7 +76,8 @@ def list_coupons(
     limit: Annotated[Limit, "Most coupons listed"] = 5,
 ) -> CouponList:
     """List the customer's coupons and what they are good for: valid ones first, those that end soonest at the top."""
-    ranked = [(_status(row, ctx.today), row) for row in ctx.rows(_COUPONS)]
+    used = {row["coupon_code"] for row in ctx.rows(_USED)}
+    ranked = [(_status(row, used, ctx.today), row) for row in ctx.rows(_COUPONS)]
     ranked.sort(key=lambda pair: ("valid", "upcoming", "used", "expired").index(pair[0]))
     fitting = [(state, row) for state, row in ranked if status in (None, state)]
     return {

@@ -173,7 +173,7 @@ def get_order(ctx: Context, order_id: Annotated[OrderId, "Order to read"]) -> Or
         "cancel {order_id}, reason: {reason}",
         "call off {order_id} and give {reason} as the reason",
         "stop {order_id} from being shipped; the reason is {reason}",
-        "have {order_id} cancelled and my money paid back, because of {reason}",
+        "have {order_id} cancelled and my money paid back, stating {reason} as the reason",
     ],
 )
 def cancel_order(

@@ -146,4 +146,5 @@ def payment_method(ctx: Context, payment_method_id: str) -> Row:
 
 def restock(ctx: Context, lines: list[Row], sign: int) -> None:
     """Put the lines' units back into the stock, or with -1 take them out of it."""
-    ctx.db.execute(_MOVE_STOCK, [{"product": line["product_id"], "units": sign * line["quantity"]} for line in lines])
+    for line in lines:
+        ctx.execute(_MOVE_STOCK, product=line["product_id"], units=sign * line["quantity"])
