@@ -33,7 +33,9 @@ _FOR_SALE = (
     .order_by(Listing.ends_at, Listing.id)
     .limit(bindparam("limit"))
 )
-_BIDDERS = select(func.count(), func.max(Bid.maximum)).where(Bid.listing_id == bindparam("listing"))
+_BIDDERS = select(func.count().label("count"), func.max(Bid.maximum).label("best")).where(
+    Bid.listing_id == bindparam("listing")
+)
 _MOST = 2**53
 _NO_LIMIT = -1
 
@@ -116,6 +118,7 @@ class ListingView(TypedDict):
     title: str
     condition: Condition
     delivery: Literal["parcel", "pickup"]
+    pickup_city: NotRequired[str]
     seller_id: MemberId
     seller: str
     seller_rating: NotRequired[int]
@@ -155,6 +158,8 @@ def get_listing(ctx: Context, listing_id: Annotated[ListingId, "Listing to read"
         "status": rules.status(ctx, row),  # type: ignore[typeddict-item]
         "ends_at": row["ends_at"],
     }
+    if row["delivery"] == "pickup":
+        view["pickup_city"] = row["city"]
     if row["ratings"]:
         view["seller_rating"] = row["rating"]
     if row["status"] == "sold":
@@ -176,10 +181,10 @@ def _add_terms(ctx: Context, view: ListingView, row: Row) -> None:
     if row["format"] == "fixed_price":
         view["accepts_offers"] = row["takes_offers"]
         return
-    bidders, best = ctx.db.execute(_BIDDERS, {"listing": row["id"]}).one()
-    view["bidders"] = bidders
+    (bids,) = ctx.rows(_BIDDERS, listing=row["id"])
+    bidders = view["bidders"] = bids["count"]
     view["minimum_bid"] = money(bidding.least_bid(row["opening"], row["price"], bidders))
     if row["reserve"] is not None:
-        view["reserve_met"] = (best or 0) >= row["reserve"]
+        view["reserve_met"] = (bids["best"] or 0) >= row["reserve"]
     if row["buy_now"] is not None and not bidders:
         view["buy_now_price"] = money(row["buy_now"])

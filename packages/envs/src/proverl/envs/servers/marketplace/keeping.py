@@ -18,7 +18,7 @@ _OPEN_OFFERS = (
     select(MarketplaceOffer.id, MarketplaceOffer.amount)
     .where(
         MarketplaceOffer.listing_id == bindparam("listing"),
-        MarketplaceOffer.status.in_(rules.OPEN),
+        rules.IS_OPEN,
         MarketplaceOffer.expires_on >= bindparam("today"),
         MarketplaceOffer.amount >= bindparam("price"),
     )
@@ -96,7 +96,7 @@ class EndedListing(TypedDict):
     destructive=True,
     phrases=[
         "end {listing_id} early, reason {reason}",
-        "take {listing_id} off the marketplace; it is {reason}",
+        "take {listing_id} off the marketplace with the reason {reason}",
         "withdraw {listing_id} from sale and give {reason} as the reason",
         "stop selling {listing_id}; the reason is {reason}",
     ],

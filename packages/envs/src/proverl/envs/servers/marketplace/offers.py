@@ -24,9 +24,7 @@ _OFFER = MarketplaceOffer
 _MINE_FOR = select(_OFFER.__table__).where(_OFFER.listing_id == bindparam("listing"), _OFFER.buyer_id == ME)
 _MINE_FOR = _MINE_FOR.order_by(_OFFER.id)
 _direction = case((_OFFER.buyer_id == ME, "sent"), else_="received")
-_status = case(
-    (_OFFER.status.in_(rules.OPEN) & (_OFFER.expires_on < bindparam("today")), "expired"), else_=_OFFER.status
-)
+_status = case((rules.IS_OPEN & (_OFFER.expires_on < bindparam("today")), "expired"), else_=_OFFER.status)
 _OFFERS = (
     select(
         _OFFER.id,

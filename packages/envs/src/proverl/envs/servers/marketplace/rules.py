@@ -10,15 +10,17 @@ from proverl.envs.servers.marketplace.tables import MarketplaceOffer as Offer
 from proverl.envs.state import Row
 
 OPEN = ("pending", "countered")
-_LISTING, _OFFER = Listing.__table__, Offer.__table__
+IS_OPEN = Offer.status.in_(OPEN)
+_LISTING = Listing.__table__
 _WITH_SELLER = (
-    select(_LISTING, Member.name.label("seller"), Member.rating, Member.ratings, Member.away_until, Member.blocks_me)
+    select(_LISTING, Member.name.label("seller"), Member.city, Member.rating, Member.ratings)
+    .add_columns(Member.away_until, Member.blocks_me)
     .join_from(_LISTING, Member.__table__, Member.id == Listing.seller_id)
     .where(Listing.id == bindparam("key"))
 )
 _DECLINE_OPEN = (
     update(Offer)
-    .where(Offer.listing_id == bindparam("listing"), Offer.status.in_(OPEN))
+    .where(Offer.listing_id == bindparam("listing"), IS_OPEN)
     .values(status="declined")
     .execution_options(synchronize_session=False)
 )

@@ -72,11 +72,11 @@ def offer_to_user(draft: Draft, buyers: list[Row]) -> None:
 
 def offer_by_user(draft: Draft) -> None:
     """The user's offers to other sellers: waiting, countered, answered, and all three that one listing allows."""
-    blocked = {row["id"] for row in draft.rows[Member] if row["blocks_me"]}
+    unreachable = {row["id"] for row in draft.rows[Member] if row["blocks_me"] or row["away_until"]}
     others = [
         row
         for row in draft.rows[Listing]
-        if row["seller_id"] not in blocked | {ME}
+        if row["seller_id"] not in unreachable | {ME}
         and row["takes_offers"]
         and row["status"] == "active"
         and row["listed_on"] < draft.day(-_LONG_AGO)

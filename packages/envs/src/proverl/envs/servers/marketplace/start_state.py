@@ -72,7 +72,7 @@ class Market:
             "title": thing.title,
             "folded": folded(thing.title),
             "category": thing.category,
-            "condition": "defective" if "cracked" in thing.title else self.rng.choice(_CONDITIONS),
+            "condition": self._condition(thing),
             "delivery": "pickup" if bulky else "parcel",
             "opening": price,
             "price": price,
@@ -87,6 +87,15 @@ class Market:
             "end_reason": None,
         }
         return self.draft.add(Listing, **{**usual, **values})
+
+    def _condition(self, thing: Thing) -> str:
+        title = thing.title
+        if "cracked" in title:
+            return "defective"
+        if any(said in title for said in words.HARDLY_USED):
+            return "like_new"
+        old = thing.category == "collectibles" or any(said in title for said in words.OLD)
+        return self.rng.choice(_CONDITIONS[3 if old else 0 :])
 
     def others(self, count: int, *but: Row) -> list[Row]:
         """Members other than the user, these, and those who want no business with the user."""

@@ -74,6 +74,19 @@ THINGS = {  # category -> titles with the lowest and highest usual price in EUR
     ),
 }  # fmt: skip
 BULKY = ("Cargo bike", "Gazelle", "Koga", "Rowing machine")  # collected, as all furniture is
+HARDLY_USED = ("like new", "worn twice", "barely used")  # titles that tell the condition
+OLD = (
+    "vintage",
+    "ca. ",
+    "1994",
+    "Persian",
+    "Mid-century",
+    "chesterfield",
+    "Blue Note",
+    "mono pressing",
+    "2015",
+    "2023",
+)
 QUERIES = (
     "bike", "lego", "lamp", "yamaha", "sony", "table", "vintage", "shelf", "backpack", "camera", "wood", "leather",
     "complete", "kids", "jacket", "chair", "piano", "guitar", "puzzle", "set", "watch", "children", "pair", "black",
