@@ -28,6 +28,7 @@ _LEVELS = (
         SKU.name,
         LEVEL.on_hand,
         (LEVEL.on_hand - RESERVED).label("available"),
+        LEVEL.reorder_point,
         _STATUS,
     )
     .join_from(StockLevel.__table__, Sku.__table__, SKU.id == LEVEL.sku_id)
@@ -69,6 +70,7 @@ class StockLevelItem(TypedDict):
     name: str
     on_hand: int
     available: int
+    reorder_point: int
     status: LevelStatus
 
 
@@ -152,6 +154,7 @@ def list_stock_levels(
                 "name": row["name"],
                 "on_hand": row["on_hand"],
                 "available": row["available"],
+                "reorder_point": row["reorder_point"],
                 "status": row["level_status"],
             }
             for row in rows

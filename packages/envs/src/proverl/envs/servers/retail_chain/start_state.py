@@ -143,7 +143,7 @@ def _transfers(draft: Draft, stores: list[Row], skus: list[Row], levels: Levels)
             continue
         if status == "requested":
             reserved[source["id"], sku["id"]] = reserved.get((source["id"], sku["id"]), 0) + quantity
-        days = {"requested": rng.randint(0, 2), "in_transit": rng.randint(1, 4)}.get(status) or rng.randint(5, 60)
+        days = rng.randint(*{"requested": (0, 2), "in_transit": (1, 4)}.get(status, (5, 60)))
         arrived = None
         if status == "received":
             arrived = quantity - rng.choice((0, 0, 0, 0, 0, 1, 2))
