@@ -55,7 +55,7 @@ class SavingsGoalList(TypedDict):
     phrases=[
         "list the savings goals of {budget_id}",
         "show me what {budget_id} is saving for",
-        "check how far the savings goals in {budget_id} are",
+        "check how far along the savings goals in {budget_id} are",
         "look up the savings goals set in {budget_id}",
     ],
 )

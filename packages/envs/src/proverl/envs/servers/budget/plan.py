@@ -4,7 +4,8 @@ import calendar
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import and_, bindparam, func, insert, select, update
+from sqlalchemy import and_, bindparam, func, select, update
+from sqlalchemy.dialects.sqlite import insert
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
@@ -20,6 +21,8 @@ from proverl.envs.servers.budget.tables import (
     CategoryLimit,
 )
 from proverl.envs.servers.budget.words import Month
+
+Overspending = Literal["allowed", "blocked"]
 
 _MOST_CATEGORIES = 15
 _OPEN_SINCE = (
@@ -41,6 +44,7 @@ _CATEGORIES = (
     select(
         CATEGORY.id,
         CATEGORY.name,
+        CATEGORY.overspending,
         CATEGORY.archived,
         func.coalesce(LIMIT.amount, 0).label("limit"),
         _SPENT.label("spent"),
@@ -54,12 +58,10 @@ _CATEGORIES = (
     .order_by(CATEGORY.archived, CATEGORY.name, CATEGORY.id)
 )
 _NAMES = select(CATEGORY.name).where(CATEGORY.budget_id == bindparam("budget"), CATEGORY.archived.is_(False))
-_SET_LIMIT = (
-    update(CategoryLimit)
-    .where(LIMIT.category_id == bindparam("category"), LIMIT.month == bindparam("for_month"))
-    .values(amount=bindparam("new_amount"))
+_ADD_LIMIT = insert(CategoryLimit).values({name: bindparam(name) for name in ("category_id", "month", "amount")})
+_SET_LIMIT = _ADD_LIMIT.on_conflict_do_update(
+    index_elements=["category_id", "month"], set_={"amount": _ADD_LIMIT.excluded.amount}
 )
-_ADD_LIMIT = insert(CategoryLimit)
 _CLOSE = (
     update(BudgetMonth)
     .where(MONTH.budget_id == bindparam("budget"), MONTH.month == bindparam("closing"))
@@ -114,6 +116,7 @@ class BudgetCategoryItem(TypedDict):
     name: str
     limit: float
     spent: float
+    overspending: Overspending
     status: Literal["within_limit", "overspent", "archived"]
 
 
@@ -149,6 +152,7 @@ def list_budget_categories(
                 "name": row["name"],
                 "limit": money(row["limit"]),
                 "spent": money(row["spent"]),
+                "overspending": row["overspending"],
                 "status": "archived"
                 if row["archived"]
                 else "overspent"
@@ -182,9 +186,7 @@ def create_budget_category(
     name: Annotated[
         Annotated[Text, Field(max_length=40, examples=list(words.CATEGORY_NAMES))], "Name, unique in the budget"
     ],
-    overspending: Annotated[
-        Literal["allowed", "blocked"], "blocked: expenses beyond the limit are refused"
-    ] = "allowed",
+    overspending: Annotated[Overspending, "blocked: expenses beyond the limit are refused"] = "allowed",
 ) -> CreatedCategory:
     """Create a category in a budget. Its limit is 0 until set_category_limit assigns money to it."""
     rules.budget(ctx, budget_id)
@@ -212,7 +214,7 @@ class SetLimit(TypedDict):
     phrases=[
         "set the limit of {budget_category_id} to {amount}[ for {month}]",
         "change the limit on {budget_category_id} to {amount}[ for {month}]",
-        "plan {amount} on {budget_category_id}[ for {month}]",
+        "budget {amount} on {budget_category_id}[ for {month}]",
         "assign {amount} in total to {budget_category_id}[ for {month}]",
     ],
 )
@@ -236,9 +238,7 @@ def set_category_limit(
         )
     if new > old:
         rules.affordable(ctx, row["budget_id"], new - old)
-    changed = {"category": budget_category_id, "for_month": chosen, "new_amount": new}
-    if not ctx.db.execute(_SET_LIMIT, changed).rowcount:
-        ctx.execute(_ADD_LIMIT, category_id=budget_category_id, month=chosen, amount=new)
+    ctx.execute(_SET_LIMIT, category_id=budget_category_id, month=chosen, amount=new)
     return {
         "budget_category_id": budget_category_id,
         "limit": amount,

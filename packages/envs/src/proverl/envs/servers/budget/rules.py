@@ -134,5 +134,5 @@ def room_for(ctx: Context, row: Row, month: str, amount: int) -> tuple[int, int]
 
 def free_name(name: str, taken: Sequence[str], what: str) -> None:
     """Raises Rejected when the name is taken, upper and lower case being the same."""
-    if name.casefold() in [other.casefold() for other in taken]:
+    if name.strip().casefold() in [other.strip().casefold() for other in taken]:
         raise Rejected(f"there is {what} called {name!r} in this budget already; use that one, or another name")
