@@ -2,7 +2,7 @@
 
 from datetime import date, timedelta
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import and_, bindparam, select
 
 from proverl.envs import Context, Rejected, money
 from proverl.envs.servers.trading.tables import Portfolio, Position, Stock, StockOrder
@@ -22,7 +22,7 @@ _COLLAR = 10  # percent by which a limit may be worse for the client than the la
 _COARSE_FROM, _COARSE_TICK = 100_00, 5
 
 _ORDER, _POSITION = StockOrder.__table__.c, Position.__table__.c
-IS_LIVE = or_(*(_ORDER.status == status for status in LIVE))  # `in_` is written out anew at every call
+IS_LIVE = _ORDER.status.in_(LIVE)
 _LIVE_ORDERS = (
     select(_ORDER.id, _ORDER.symbol, _ORDER.side, _ORDER.quantity, _ORDER.filled_quantity, _ORDER.limit_price)
     .where(_ORDER.portfolio_id == bindparam("portfolio"), IS_LIVE)
