@@ -208,6 +208,16 @@ def test_a_reply_to_the_whole_group_copies_those_who_got_the_email(box):
     assert (alone["recipients"], everyone["recipients"]) == (1, len(email["recipients"]))
 
 
+def test_an_email_to_an_address_that_bounced_since_is_not_followed_up():
+    for seed in range(40):
+        box = Mailbox(seed)
+        for email in box.emails(folder="sent", email_contact_id=box.bounced()):
+            answer = box.call("draft_email_reply", email_id=email["email_id"], body="Any news?", audience="whole_group")
+            assert answer.code is ErrorCode.REJECTED and "has bounced since" in answer.message
+            return
+    raise AssertionError("no email went to an address that bounced later")
+
+
 def test_a_forward_carries_text_and_files(box):
     email = box.email(lambda row: "attachments" in row and free(row), folder="inbox")
     to = box.contacts()[0]

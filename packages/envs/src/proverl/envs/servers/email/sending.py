@@ -136,8 +136,6 @@ def unschedule_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Scheduled 
     if row["status"] == "open":
         raise Rejected(f"draft {draft_id} is not scheduled; schedule_draft or send_draft lets it go")
     if row["send_at"] <= ctx.timestamp:
-        raise Rejected(
-            f"draft {draft_id} has been going out since {row['send_at']}; only drafts that are due later can be held back"
-        )
+        raise Rejected(f"draft {draft_id} has been going out since {row['send_at']}; only later ones can be held back")
     ctx.update(EmailDraft, draft_id, status="open", send_at=None)
     return {"draft_id": draft_id, "status": "open"}
