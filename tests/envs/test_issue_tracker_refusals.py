@@ -82,6 +82,7 @@ def test_the_workflow_guards_each_step(tracker):
         return tracker.refusal("transition_issue", issue_id=issue, status=status, **more)
 
     assert "it can only move to in_progress or done, not to in_review" in refused(issue, "in_review")
+    assert refused(issue, "to_do") == f"{issue} is to_do already; from there it can move to in_progress or done"
     assert "has no assignee" in refused(issue, "in_progress")
     assert "a resolution goes with done only" in refused(issue, "in_progress", resolution="fixed")
     assert refused(issue, "done") == f"{issue} is to_do; a bug is done as fixed only from in_review"

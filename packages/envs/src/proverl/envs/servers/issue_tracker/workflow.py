@@ -31,6 +31,8 @@ _DUPLICATES = select(Link.other_id).where(Link.issue_id == bindparam("issue"), L
 
 def check(ctx: Context, row: Row, to_status: str, resolution: str | None) -> None:
     """Raises Rejected unless the issue may take this step now."""
+    if to_status == row["status"]:
+        raise Rejected(f"{row['id']} is {to_status} already; from there it can move to {one_of(NEXT[to_status])}")
     if to_status not in NEXT[row["status"]]:
         ways = one_of(NEXT[row["status"]])
         raise Rejected(f"{row['id']} is {row['status']}; from there it can only move to {ways}, not to {to_status}")
