@@ -79,7 +79,7 @@ def test_nothing_is_sold_to_companies_on_hold_or_people_who_left(crm):
     held = crm.contact(status="on_hold")
     assert "is on credit hold" in crm.refusal("create_deal", **crm.new_deal(held))
     company = crm.read("search_companies", status="on_hold", limit=1)["companies"][0]
-    assert "is on hold" in crm.convert(crm.qualified(company=company["name"])).message
+    assert "is on credit hold" in crm.convert(crm.qualified(company=company["name"])).message
     gone = crm.contact(left=True)
     assert "has left company" in crm.refusal("create_deal", **crm.new_deal(gone))
 
@@ -90,6 +90,9 @@ def test_a_deal_needs_an_active_owner_a_name_of_its_own_and_time(crm):
     created = crm.read("create_deal", **new)["deal_id"]
     message = crm.refusal("create_deal", **new, owner_id=crm.owner())
     assert f"has an open deal of that name already, {created}" in message
+    with_names = {row["company_id"]: row["name"] for row in crm.read("search_companies", limit=50)["companies"]}
+    lead = crm.qualified(company=with_names[crm.read("get_deal", deal_id=created)["company_id"]])
+    assert f"has an open deal of that name already, {created}" in crm.convert(lead, deal_name=new["deal_name"]).message
     late = crm.new_deal(contact, close_date="0001-01-01")
     assert "must be after today" in crm.refusal("create_deal", **late)
     left = crm.owner(active=False, most_leads=9)

@@ -5,7 +5,7 @@ from typing import Annotated, NotRequired
 from sqlalchemy import String, bindparam, case, func, or_, select
 from typing_extensions import TypedDict
 
-from proverl.envs import Context, IsoDate, Rejected, cents, money
+from proverl.envs import Context, IsoDate, cents, money
 from proverl.envs.servers.crm import rules
 from proverl.envs.servers.crm.app import server
 from proverl.envs.servers.crm.conversion import Amount, DealName
@@ -140,7 +140,7 @@ class CreatedDeal(TypedDict):
 
 @server.tool(
     phrases=[
-        "create a deal with {contact_id} called {deal_name} worth {amount}, closing on {close_date}[, owned by {owner_id}]",
+        "create a deal with {contact_id} called {deal_name} worth {amount}, closing on {close_date}[ for {owner_id}]",
         "open the deal {deal_name} worth {amount} for {contact_id} with the close date {close_date}",
         "start a new deal for {contact_id}: {deal_name}, {amount}, to close by {close_date}[, owner {owner_id}]",
         "add {deal_name}, worth {amount}, as a deal with {contact_id}, expected to close on {close_date}",
