@@ -57,17 +57,17 @@ QUESTIONS = (
     "room",
 )
 POSTS = (
-    "Stand-up moves to half past nine tomorrow.", "Has anyone seen the adapter of the small meeting room?",
+    "Stand-up moves to half past nine tomorrow.", "Has anyone seen the adapter from the small meeting room?",
     "I am out this afternoon, back tomorrow morning.", "The draft of the offer is ready for review.",
-    "Release notes are written, please check your part.", "Who joins for lunch at noon?",
+    "Release notes are written, please check your part.", "Who wants to join for lunch at noon?",
     "The client confirmed the date, we can start.", "Heads-up: the test server restarts at six.",
     "Great work on the demo, everybody!", "Could somebody take the minutes today?",
-    "I found a bug in the search, ticket follows.", "New photos are in the shared folder.",
-    "Reminder: time sheets are due on Friday.", "Quick question: which version do we show on Monday?",
+    "I found a bug in the search, ticket to follow.", "New photos are in the shared folder.",
+    "Reminder: time sheets are due on Friday.", "Quick question: which version are we showing on Monday?",
 )  # fmt: skip
 REPLIES = (
     "I can do it.", "Thanks, that helps!", "Give me ten minutes.", "Done.", "Same here.", "Could you share the link?",
-    "Let us discuss this in the stand-up.", "Good point, I change it.", "Looks good to me.",
+    "Let's discuss this in the stand-up.", "Good point, I'll change it.", "Looks good to me.",
     "I am not sure about that.",
     "Count me in!", "It works for me now.", "Who is the right person to ask?",
 )  # fmt: skip
