@@ -7,6 +7,7 @@ import pytest
 from meeting_account import COLLEAGUE, OUTSIDER, Account
 
 from proverl.core import ErrorCode
+from proverl.envs.servers.video_meeting.tables import ME
 from proverl.envs.servers.video_meeting.words import CONFIDENTIAL_TOPICS
 
 Case = Callable[[Account], dict[str, Any]]
@@ -92,6 +93,12 @@ def on_others(action: str, index: int = -1, **wanted: Any) -> Case:
     return lambda account: {
         "participant_id": account.one(**wanted)["participants"][index]["participant_id"], "action": action
     }  # fmt: skip
+
+
+def myself_as_cohost(account: Account) -> dict[str, Any]:
+    people = account.one(status="live", my_role="cohost")["participants"]
+    me = next(row["participant_id"] for row in people if row["email"] == ME)
+    return {"participant_id": me, "action": "remove"}
 
 
 def each_meeting_started(account: Account) -> Iterator[tuple[str, list[str]]]:
@@ -196,6 +203,7 @@ REFUSALS = {
         (acting("mute"), "is waiting; only people who have joined can be muted"),
         (acting("admit", "mute", "mute"), "is muted already; they unmute themselves"),
         (on_others("remove", 0, status="live", my_role="cohost"), "is the host and cannot be removed"),
+        (myself_as_cohost, "is you; only other participants can be removed"),
         (acting("remove", "remove"), "is removed; only people who wait or have joined can be removed"),
     ),
     "start_recording": (

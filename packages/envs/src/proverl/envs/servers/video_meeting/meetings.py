@@ -86,14 +86,14 @@ def list_meetings(
     """List the meetings that you host or are invited to. Upcoming ones come soonest first, past ones latest first."""
     wanted = (topic or "").casefold()
     statement = _SOONEST_FIRST if status in ("scheduled", "live") else _LATEST_FIRST
-    rows = ctx.db.execute(statement, {"status": status, "day": date or ""})
-    found: list[MeetingItem] = []
-    for row in rows:
-        if wanted in row.topic.casefold():
-            found.append({"meeting_id": row.id, "topic": row.topic, "host": row.name, "starts_at": row.starts_at})
-            if len(found) == limit:
-                break
-    return {"meetings": found}
+    rows = ctx.rows(statement, status=status, day=date or "")
+    fitting = [row for row in rows if wanted in row["topic"].casefold()][:limit]
+    return {
+        "meetings": [
+            {"meeting_id": row["id"], "topic": row["topic"], "host": row["name"], "starts_at": row["starts_at"]}
+            for row in fitting
+        ]
+    }
 
 
 class ParticipantItem(TypedDict):
@@ -101,6 +101,7 @@ class ParticipantItem(TypedDict):
 
     participant_id: ParticipantId
     name: str
+    email: str
     role: Role
     status: Literal["invited", "declined", "waiting", "joined", "left", "removed"]
 
@@ -122,6 +123,7 @@ class MeetingView(TypedDict):
     starts_at: str
     duration_minutes: int
     my_role: Role
+    confidential: bool
     participants: list[ParticipantItem]
     recordings: list[RecordingItem]
 
@@ -146,10 +148,12 @@ def get_meeting(ctx: Context, meeting_id: Annotated[MeetingId, "Meeting to read"
         "starts_at": row["starts_at"],
         "duration_minutes": row["minutes"],
         "my_role": next((person["role"] for person in people if person["email"] == ME), "attendee"),
+        "confidential": row["is_confidential"],
         "participants": [
             {
                 "participant_id": person["id"],
                 "name": person["name"],
+                "email": person["email"],
                 "role": person["role"],
                 "status": person["status"],
             }

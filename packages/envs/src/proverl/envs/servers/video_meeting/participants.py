@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from proverl.envs import Context, Rejected, Text
 from proverl.envs.servers.video_meeting import rules, words
 from proverl.envs.servers.video_meeting.app import server
-from proverl.envs.servers.video_meeting.tables import COMPANY, MeetingId, Participant, ParticipantId, Person
+from proverl.envs.servers.video_meeting.tables import COMPANY, ME, MeetingId, Participant, ParticipantId, Person
 from proverl.envs.state import Row
 
 Email = Annotated[Text, Field(max_length=120, examples=list(words.INVITED))]
@@ -137,6 +137,8 @@ def _may_be_muted(row: Row) -> None:
 def _may_be_removed(row: Row) -> None:
     if row["role"] == "host":
         raise Rejected(f"{_named(row)} is the host and cannot be removed; end_meeting ends the meeting for all")
+    if row["email"] == ME:
+        raise Rejected(f"{_named(row)} is you; only other participants can be removed")
     if row["status"] not in rules.PRESENT:
         raise Rejected(f"{_named(row)} is {row['status']}; only people who wait or have joined can be removed")
 
