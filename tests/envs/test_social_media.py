@@ -31,17 +31,17 @@ def test_following_a_public_profile_fills_the_feed_and_unfollowing_empties_it(ne
 def test_a_private_profile_is_asked_and_shows_nothing_until_it_agrees(network):
     private = network.profiles(relation="none", visibility="private")[0]
     assert network.read("follow_profile", profile_id=private)["status"] == "requested"
-    assert private in network.connections("requested")
+    assert private in network.connections("follow_requests")
     assert "has not answered" in network.call("search_posts", profile_id=private).message
     network.read("unfollow_profile", profile_id=private)
-    assert private not in network.connections("requested")
+    assert private not in network.connections("follow_requests")
 
 
 def test_a_block_ends_follows_in_both_directions_and_hides_posts_and_comments(network):
-    friend = next(row for row in network.connections("following") if row in network.profiles(follows_you=True))
+    friend = next(row for row in network.connections("followed_profiles") if row in network.profiles(follows_you=True))
     network.read("block_profile", profile_id=friend)
-    assert friend in network.connections("blocked")
-    assert friend not in network.connections("followers") + network.connections("following")
+    assert friend in network.connections("blocked_profiles")
+    assert friend not in network.connections("followers") + network.connections("followed_profiles")
     assert friend not in {row["profile_id"] for row in network.posts() + network.feed()}
     talkers = {row["profile_id"] for post in network.posts() for row in network.comments(post["post_id"])}
     assert friend not in talkers
@@ -50,7 +50,7 @@ def test_a_block_ends_follows_in_both_directions_and_hides_posts_and_comments(ne
 
 
 def test_the_feed_has_only_posts_of_followed_profiles_newest_or_most_popular_first(network):
-    following = set(network.connections("following"))
+    following = set(network.connections("followed_profiles"))
     latest, top = network.feed(), network.feed(sort="top")
     assert {row["profile_id"] for row in latest} <= following
     assert [row["posted_at"] for row in latest] == sorted((row["posted_at"] for row in latest), reverse=True)
@@ -118,7 +118,7 @@ def test_profile_numbers_are_those_of_the_lists(network):
     for profile in network.profiles(visibility="public", relation="none")[:5]:
         seen = network.read("get_profile", profile_id=profile)
         assert seen["followers"] == len(network.connections("followers", profile_id=profile))
-        assert seen["following"] == len(network.connections("following", profile_id=profile))
+        assert seen["following"] == len(network.connections("followed_profiles", profile_id=profile))
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,11 @@ def network() -> Network:
 
 def known(network: Network) -> list[str]:
     """Every profile that some list names."""
-    lists = [network.connections(kind) for kind in ("followers", "following", "requested", "blocked")]
+    lists = [
+        network.connections(kind) for kind in ("followers", "followed_profiles", "follow_requests", "blocked_profiles")
+    ]
     for profile in network.profiles(visibility="public"):
-        for kind in ("followers", "following"):
+        for kind in ("followers", "followed_profiles"):
             result = network.call("list_connections", kind=kind, profile_id=profile, limit=50)
             lists.append([row["profile_id"] for row in result.content["profiles"]] if result.ok else [])
     return sorted({profile for rows in lists for profile in rows})
@@ -79,7 +81,7 @@ def followed(network: Network) -> str:
 
 
 def unblocked(network: Network) -> str:
-    profile = network.connections("blocked")[0]
+    profile = network.connections("blocked_profiles")[0]
     network.read("unblock_profile", profile_id=profile)
     return profile
 
@@ -132,21 +134,25 @@ Case = Callable[[Network], dict[str, Any]]
 REFUSALS: list[tuple[str, Case, str]] = [  # tool, its arguments in a world, part of the message
     ("get_profile", lambda n: refused(n, "get_profile", "is suspended"), "choose another one with search_profiles"),
     ("get_profile", lambda n: refused(n, "get_profile", "has blocked you"), "can't be seen; choose another one"),
-    ("search_posts", lambda n: of(n.connections("blocked")[0]), "unblock_profile shows its posts again"),
+    ("search_posts", lambda n: of(n.connections("blocked_profiles")[0]), "unblock_profile shows its posts again"),
     ("search_posts", lambda n: refused(n, "search_posts", "is private"), "profile PRF-"),
     ("list_post_comments", lambda n: {"post_id": blocked_author(n)}, "unblock_profile shows its posts again"),
     ("list_post_comments", kept_from, "only; follow_profile makes you one"),
-    ("list_connections", lambda n: {"kind": "blocked", **of(n.stranger())}, "leave profile_id out to list your own"),
+    (
+        "list_connections",
+        lambda n: {"kind": "blocked_profiles", **of(n.stranger())},
+        "leave profile_id out to list your own",
+    ),
     ("follow_profile", lambda n: of(ME), "is your own profile and you can't follow yourself"),
-    ("follow_profile", lambda n: of(n.connections("blocked")[0]), "unblock_profile it before you follow it"),
+    ("follow_profile", lambda n: of(n.connections("blocked_profiles")[0]), "unblock_profile it before you follow it"),
     ("follow_profile", lambda n: of(n.profiles(relation="following")[0]), "already; unfollow_profile ends that"),
     ("follow_profile", lambda n: refused(n, "follow_profile", "have asked"), "unfollow_profile withdraws that"),
     ("follow_profile", lambda n: of(followed(n)), "you have followed 20 profiles today, the most allowed"),
-    ("unfollow_profile", lambda n: of(n.stranger()), "with the kind following shows whom you follow"),
+    ("unfollow_profile", lambda n: of(n.stranger()), "shows your followed_profiles"),
     ("block_profile", lambda n: of(ME), "you can't block yourself"),
-    ("block_profile", lambda n: of(n.connections("blocked")[0]), "already; unblock_profile lifts that"),
+    ("block_profile", lambda n: of(n.connections("blocked_profiles")[0]), "already; unblock_profile lifts that"),
     ("block_profile", lambda n: of(unblocked(n)), "it can be blocked again two days after that"),
-    ("unblock_profile", lambda n: of(n.stranger()), "with the kind blocked shows whom you did"),
+    ("unblock_profile", lambda n: of(n.stranger()), "shows your blocked_profiles"),
     ("update_profile", lambda n: {}, "that changes nothing; give a display name"),
     ("update_profile", lambda n: {"visibility": "public"}, "that changes nothing"),
     ("update_profile", lambda n: {"bio": "  "}, "the bio is blank; write something"),

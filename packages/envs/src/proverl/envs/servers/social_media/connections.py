@@ -12,7 +12,7 @@ from proverl.envs.servers.social_media import rules
 from proverl.envs.servers.social_media.app import server
 from proverl.envs.servers.social_media.tables import ME, Block, Follow, Profile, ProfileId
 
-Kind = Literal["followers", "following", "requested", "blocked"]
+Kind = Literal["followers", "followed_profiles", "follow_requests", "blocked_profiles"]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
 
 _MOST_FOLLOWS = 20  # new ones a day
@@ -22,13 +22,13 @@ _LISTS = {
     "followers": _LISTED.join(_FOLLOW, Follow.follower_id == Profile.id).where(
         Follow.followed_id == bindparam("of"), Follow.accepted
     ),
-    "following": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
+    "followed_profiles": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
         Follow.follower_id == bindparam("of"), Follow.accepted
     ),
-    "requested": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
+    "follow_requests": _LISTED.join(_FOLLOW, Follow.followed_id == Profile.id).where(
         Follow.follower_id == bindparam("of"), ~Follow.accepted
     ),
-    "blocked": _LISTED.join(_BLOCK, Block.blocked_id == Profile.id).where(
+    "blocked_profiles": _LISTED.join(_BLOCK, Block.blocked_id == Profile.id).where(
         Block.blocker_id == bindparam("of"), Block.lifted_on.is_(None)
     ),
 }
@@ -65,15 +65,15 @@ class ConnectionList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "show me the {kind} list[ of {profile_id}][, {limit} at most]",
-        "open the {kind} list[ of {profile_id}]",
-        "check who is in the {kind} list[ of {profile_id}][, the first {limit} only]",
-        "pull up the {kind} list[, no more than {limit}]",
+        "show me the {kind}[ of {profile_id}][, {limit} at most]",
+        "list the {kind}[ of {profile_id}]",
+        "look through the {kind}[ of {profile_id}][, the first {limit} only]",
+        "pull up the {kind} of my account[, no more than {limit}]",
     ],
 )
 def list_connections(
     ctx: Context,
-    kind: Annotated[Kind, "Followers, who is followed, whom you asked to let you follow, or whom you blocked"],
+    kind: Annotated[Kind, "Who follows, who is followed, whom you asked to let you follow, or whom you blocked"],
     profile_id: Annotated[ProfileId | None, "Whose list; your own if left out"] = None,
     limit: Annotated[Limit, "Most profiles listed"] = 5,
 ) -> ConnectionList:
@@ -81,8 +81,8 @@ def list_connections(
     of = profile_id or ME
     if of != ME:
         row = rules.profile(ctx, of)
-        if kind in ("requested", "blocked"):
-            raise Rejected(f"only {of} itself sees its {kind} profiles; leave profile_id out to list your own")
+        if kind in ("follow_requests", "blocked_profiles"):
+            raise Rejected(f"only {of} itself sees its {kind}; leave profile_id out to list your own")
         rules.open_to_user(row, of)
     rows = ctx.rows(_LISTS[kind], of=of, limit=limit)
     return {"profiles": [{"profile_id": row["id"], "handle": row["handle"], "name": row["name"]} for row in rows]}
@@ -134,7 +134,7 @@ def unfollow_profile(
     """Stop following a profile, or withdraw a request that it has not answered."""
     row = rules.other(ctx, profile_id, "unfollow")
     if not row["i_follow"] and not row["i_asked"]:
-        raise Rejected(f"you don't follow {profile_id}; list_connections with the kind following shows whom you follow")
+        raise Rejected(f"you don't follow {profile_id}; list_connections shows your followed_profiles")
     ctx.execute(_UNFOLLOW, whom=profile_id)
     return {"profile_id": profile_id, "status": "not_following"}
 
@@ -185,7 +185,7 @@ def unblock_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile that
     """Lift a block. It does not bring back follows, and the profile can't be blocked again for two days."""
     row = rules.other(ctx, profile_id, "unblock")
     if not row["i_block"]:
-        raise Rejected(f"you have not blocked {profile_id}; list_connections with the kind blocked shows whom you did")
+        raise Rejected(f"you have not blocked {profile_id}; list_connections shows your blocked_profiles")
     (block,) = ctx.rows(_MY_BLOCK, whom=profile_id)
     ctx.execute(_SET_BLOCK, whom=profile_id, day=block["since"], lifted=ctx.today)
     return {"profile_id": profile_id, "status": "unblocked"}

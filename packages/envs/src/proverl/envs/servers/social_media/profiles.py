@@ -25,9 +25,9 @@ _FOUND = (
     .limit(bindparam("limit"))
 )
 _COUNTS = select(
-    select(func.count()).where(Follow.followed_id == bindparam("key"), Follow.accepted).scalar_subquery(),
-    select(func.count()).where(Follow.follower_id == bindparam("key"), Follow.accepted).scalar_subquery(),
-    select(func.count()).where(Post.author_id == bindparam("key")).scalar_subquery(),
+    select(func.count()).where(Follow.followed_id == bindparam("key"), Follow.accepted).label("followers"),
+    select(func.count()).where(Follow.follower_id == bindparam("key"), Follow.accepted).label("following"),
+    select(func.count()).where(Post.author_id == bindparam("key")).label("posts"),
 )
 
 
@@ -110,16 +110,16 @@ def get_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to read"
     row = rules.profile(ctx, profile_id)
     if profile_id != ME:
         rules.reachable(row, profile_id)
-    followers, following, posts = ctx.db.execute(_COUNTS, {"key": profile_id}).one()
+    (counts,) = ctx.rows(_COUNTS, key=profile_id)
     return {
         "profile_id": profile_id,
         "handle": row["handle"],
         "name": row["name"],
         "bio": row["bio"],
         "visibility": row["visibility"],
-        "followers": followers,
-        "following": following,
-        "posts": posts,
+        "followers": counts["followers"],
+        "following": counts["following"],
+        "posts": counts["posts"],
         "relation": _relation(row),
         "follows_you": bool(row["follows_me"]),
     }

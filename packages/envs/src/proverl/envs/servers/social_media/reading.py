@@ -18,30 +18,35 @@ Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15
 _TOP_DAYS = 7
 _REACTIONS = select(func.count()).where(Reaction.post_id == Post.id).correlate(Post).scalar_subquery()
 _COMMENTS = select(func.count()).where(PostComment.post_id == Post.id).correlate(Post).scalar_subquery()
+_SHOWN: tuple[Any, ...] = (Post.id, Post.author_id, Profile.name, Post.text, Post.posted_at, Post.quoted_id)
 _POSTS: Select[Any] = (
-    select(
-        Post.id,
-        Post.author_id,
-        Profile.name,
-        Post.text,
-        Post.posted_at,
-        Post.quoted_id,
-        _REACTIONS.label("reactions"),
-        _COMMENTS.label("comments"),
-    )
-    .join_from(Post.__table__, Profile.__table__, Profile.id == Post.author_id)
-    .limit(bindparam("limit"))
+    select(*_SHOWN).join_from(Post.__table__, Profile.__table__, Profile.id == Post.author_id).limit(bindparam("limit"))
 )
+
+
+def _newest(posts: Select[Any]) -> Select[Any]:
+    """The newest of these posts; only what is listed gets its reactions and comments counted."""
+    page = posts.order_by(Post.posted_at.desc(), Post.id).subquery()
+    counts = (
+        select(func.count()).where(about == page.c.id).scalar_subquery().label(name)
+        for about, name in ((Reaction.post_id, "reactions"), (PostComment.post_id, "comments"))
+    )
+    return select(page, *counts).order_by(page.c.posted_at.desc(), page.c.id)
+
+
 _FEED = _POSTS.where(~Profile.suspended, rules.i_follow)
-_LATEST = _FEED.order_by(Post.posted_at.desc(), Post.id)
-_TOP = _FEED.where(Post.posted_on >= bindparam("since")).order_by(
+_LATEST = _newest(_FEED)
+_COUNTED = _FEED.add_columns(_REACTIONS.label("reactions"), _COMMENTS.label("comments"))
+_TOP = _COUNTED.where(Post.posted_on >= bindparam("since")).order_by(
     _REACTIONS.desc(), _COMMENTS.desc(), Post.posted_at.desc(), Post.id
 )
-_SEARCH = _POSTS.where(
-    or_(bindparam("author") == "", Post.author_id == bindparam("author")),
-    or_(bindparam("query") == "", func.instr(func.lower(Post.text), bindparam("query")) > 0),
-    rules.readable,
-).order_by(Post.posted_at.desc(), Post.id)
+_SEARCH = _newest(
+    _POSTS.where(
+        or_(bindparam("author") == "", Post.author_id == bindparam("author")),
+        or_(bindparam("query") == "", func.instr(func.lower(Post.text), bindparam("query")) > 0),
+        rules.readable,
+    )
+)
 
 
 class PostItem(TypedDict):

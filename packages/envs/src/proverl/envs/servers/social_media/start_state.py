@@ -35,7 +35,7 @@ class Network:
         self.now = now
         self.interests: dict[str, list[str]] = {}  # profile -> what it writes about
         self.followers: dict[str, list[str]] = {}  # profile -> those whom it accepted
-        self.enemies: set[frozenset[str]] = set()
+        self.enemies: set[frozenset[str]] = set()  # also those who were: a block ends follows for good
         self.news: dict[str, list[str]] = {}  # club -> what it still has to tell
         self.texts = {topic: self._stock(posts) for topic, posts in words.POSTS.items()}
 
@@ -104,8 +104,7 @@ class Network:
                 since=self.draft.day(-self.rng.randint(60, 300)),
                 lifted_on=lifted,
             )
-            if lifted is None:
-                self.enemies.add(frozenset((blocker, blocked)))
+            self.enemies.add(frozenset((blocker, blocked)))
 
     def _follows(self) -> None:
         rng, profiles = self.rng, self.draft.rows[Profile]
