@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from proverl.core import Result, Tool
+from proverl.core import Call, Result, Tool
 from proverl.envs.server import Server
 from proverl.envs.session import Session
 
@@ -129,7 +129,7 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
     ) -> types.CallToolResult:
         session = _session(sessions, context)
         call_id = str((context.meta or {}).get(CALL_KEY, ""))
-        return _answer(session.call(params.name, params.arguments or {}, call_id))
+        return _answer(await session.execute(Call(params.name, params.arguments or {}, call_id)))
 
     host: McpServer[Any] = McpServer(
         f"proverl-{name}",
