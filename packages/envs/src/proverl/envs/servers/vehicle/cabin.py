@@ -1,6 +1,5 @@
 """Locks, doors, windows, climate and seats."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -20,7 +19,7 @@ Heating = Literal["off", "low", "medium", "high"]
 Mode = Literal["off", "auto", "heat", "cool", "defrost"]
 
 _OPENINGS = (
-    select(Opening.part, Opening.position)
+    select(Opening.part, Opening.position.label("value"))
     .where(Opening.vehicle_id == bindparam("vehicle"), Opening.kind == bindparam("kind"))
     .order_by(Opening.part)
 )
@@ -29,7 +28,9 @@ _MOVE = (
     .where(Opening.vehicle_id == bindparam("vehicle"), Opening.part == bindparam("name"))
     .values(position=bindparam("to"))
 )
-_SEATS = select(Seat.part, Seat.heating).where(Seat.vehicle_id == bindparam("vehicle")).order_by(Seat.part)
+_SEATS = (
+    select(Seat.part, Seat.heating.label("value")).where(Seat.vehicle_id == bindparam("vehicle")).order_by(Seat.part)
+)
 _HEAT = (
     update(Seat)
     .where(Seat.vehicle_id == bindparam("vehicle"), Seat.part == bindparam("name"))
@@ -93,7 +94,7 @@ def set_door_position(
 ) -> DoorState:
     """Open or close a powered door or the tailgate of a parked vehicle."""
     row = rules.vehicle(ctx, vehicle_id)
-    now = _current(ctx.db.execute(_OPENINGS, {"vehicle": vehicle_id, "kind": "door"}), door, vehicle_id)
+    now = _current(ctx.rows(_OPENINGS, vehicle=vehicle_id, kind="door"), door, vehicle_id)
     rules.parked(row, "its doors move")
     if (now > 0) == (position == "open"):
         raise Rejected(f"the {_said(door)} of {vehicle_id} is {position} already; nothing is left to do")
@@ -134,7 +135,7 @@ def set_window_position(
 ) -> WindowState:
     """Move a window or the sunroof. Closing works with the ignition off, opening does not."""
     row = rules.vehicle(ctx, vehicle_id)
-    now = _current(ctx.db.execute(_OPENINGS, {"vehicle": vehicle_id, "kind": "window"}), window, vehicle_id)
+    now = _current(ctx.rows(_OPENINGS, vehicle=vehicle_id, kind="window"), window, vehicle_id)
     if now == open_percent:
         raise Rejected(f"the {_said(window)} of {vehicle_id} is at {now}% already; choose another position")
     if open_percent > now:
@@ -233,7 +234,7 @@ def set_seat_heating(
 ) -> SeatState:
     """Set the heating of a seat. It needs the ignition on, or the climate control of an electric vehicle running."""
     row = rules.vehicle(ctx, vehicle_id)
-    now = _current(ctx.db.execute(_SEATS, {"vehicle": vehicle_id}), seat, vehicle_id)
+    now = _current(ctx.rows(_SEATS, vehicle=vehicle_id), seat, vehicle_id)
     if now == level:
         raise Rejected(f"the heating of the {_said(seat)} of {vehicle_id} is {level} already; choose another level")
     if level != "off":
@@ -246,9 +247,9 @@ def set_seat_heating(
     return {"vehicle_id": vehicle_id, "seat": seat, "level": level}
 
 
-def _current(parts: Iterable[Any], part: str, vehicle_id: str) -> Any:
+def _current(parts: list[Row], part: str, vehicle_id: str) -> Any:
     """The value of a part. Raises Rejected when this vehicle has no such part."""
-    values = {name: value for name, value in parts}
+    values = {row["part"]: row["value"] for row in parts}
     if part not in values:
         raise Rejected(f"{vehicle_id} has no {_said(part)}; it has {one_of([_said(name) for name in values])}")
     return values[part]

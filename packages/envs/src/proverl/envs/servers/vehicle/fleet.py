@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
-from proverl.envs.names import FIRST_NAMES
+from proverl.envs.names import FIRST_NAMES, folded
 from proverl.envs.servers.vehicle import rules, words
 from proverl.envs.servers.vehicle.app import server
 from proverl.envs.servers.vehicle.tables import (
@@ -103,18 +103,18 @@ def find_vehicles(
     ctx: Context,
     text: Annotated[
         Annotated[Text, Field(max_length=60, examples=list(words.SEARCHES))] | None,
-        "Part of model, colour or number plate, in any case",
+        "Part of model, colour or number plate; case and accents make no difference",
     ] = None,
     energy: Annotated[Energy | None, "Only vehicles that run on this"] = None,
     state: Annotated[State | None, "Only vehicles in this state"] = None,
     limit: Annotated[Limit, "Most vehicles listed"] = 5,
 ) -> VehicleList:
     """Find vehicles of the fleet, by model."""
-    wanted = (text or "").casefold()
+    wanted = folded(text or "")
     fitting: list[VehicleItem] = []
     for row in ctx.rows(_VEHICLES):
         now = _state(row)
-        described = f"{row['colour']} {row['make']} {row['plate']}".casefold()
+        described = folded(f"{row['colour']} {row['make']} {row['plate']}")
         if wanted in described and energy in (None, row["energy"]) and state in (None, now):
             fitting.append(
                 {
@@ -149,7 +149,7 @@ def get_vehicle(ctx: Context, vehicle_id: Annotated[VehicleId, "Vehicle to read"
         "gear": row["gear"],
         "locked": row["locked"],
         "valet_mode": row["valet"],
-        "open_parts": [part for (part,) in ctx.db.execute(_OPEN, {"vehicle": vehicle_id})],
+        "open_parts": [row["part"] for row in ctx.rows(_OPEN, vehicle=vehicle_id)],
         "climate": climate,
         "energy_percent": rules.percent(row),
         "range_km": rules.range_km(row),
@@ -183,7 +183,7 @@ class TirePressures(TypedDict):
 def get_tire_pressures(ctx: Context, vehicle_id: Annotated[VehicleId, "Vehicle to read"]) -> TirePressures:
     """Get the pressure of each tire in bar and which ones are too low."""
     recommended = rules.vehicle(ctx, vehicle_id)["tire_pressure"]
-    pressure = {part: value for part, value in ctx.db.execute(_TIRES, {"vehicle": vehicle_id})}
+    pressure = {row["part"]: row["pressure"] for row in ctx.rows(_TIRES, vehicle=vehicle_id)}
     return {
         "vehicle_id": vehicle_id,
         "front_left": pressure["front_left"] / 100,
@@ -222,13 +222,14 @@ class DriverList(TypedDict):
 def list_driver_profiles(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(max_length=60, examples=list(FIRST_NAMES))] | None, "Part of the name, in any case"
+        Annotated[Text, Field(max_length=60, examples=list(FIRST_NAMES))] | None,
+        "Part of the name; case and accents make no difference",
     ] = None,
     limit: Annotated[Limit, "Most profiles listed"] = 5,
 ) -> DriverList:
     """List driver profiles by name, with the vehicle that each driver is signed in to."""
-    wanted = (name or "").casefold()
-    fitting = [row for row in ctx.rows(_DRIVERS) if wanted in row["name"].casefold()]
+    wanted = folded(name or "")
+    fitting = [row for row in ctx.rows(_DRIVERS) if wanted in folded(row["name"])]
     return {
         "drivers": [
             {

@@ -4,10 +4,11 @@ from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.vehicle import rules, words
 from proverl.envs.servers.vehicle.app import server
 from proverl.envs.servers.vehicle.fleet import Limit
@@ -34,6 +35,7 @@ _PLACES = (
         (Destination.bays - Destination.busy - func.coalesce(_CHARGING.c.taken, 0)).label("free"),
     )
     .outerjoin_from(Destination, _CHARGING, _CHARGING.c.place_id == Destination.id)
+    .where(or_(bindparam("kind") == "", Destination.kind == bindparam("kind")))
     .order_by(Destination.name, Destination.id)
 )
 
@@ -55,9 +57,7 @@ class DestinationList(TypedDict):
     destinations: list[DestinationItem]
 
 
-@lru_cache(maxsize=4096)
-def _folded(text: str) -> str:
-    return text.casefold()
+_folded = lru_cache(maxsize=4096)(folded)  # the same names at every call
 
 
 @server.tool(
@@ -74,19 +74,17 @@ def find_destinations(
     kind: Annotated[Kind | None, "Only places of this kind"] = None,
     name: Annotated[
         Annotated[Text, Field(max_length=60, examples=list(words.PLACE_SEARCHES))] | None,
-        "Part of the name, in any case",
+        "Part of the name; case and accents make no difference",
     ] = None,
     vehicle_id: Annotated[VehicleId | None, "Give distances from this vehicle, nearest first"] = None,
     limit: Annotated[Limit, "Most places listed"] = 5,
 ) -> DestinationList:
     """Find places to drive to, with free chargers and prices; by name, or nearest to a vehicle first."""
-    wanted = (name or "").casefold()
-    every = ctx.rows(_PLACES)
-    rows = [row for row in every if kind in (None, row["kind"]) and wanted in _folded(row["name"])]
+    wanted = folded(name or "")
+    rows = [row for row in ctx.rows(_PLACES, kind=kind or "") if wanted in _folded(row["name"])]
     if vehicle_id is None:
         return {"destinations": [_item(row, None) for row in rows[:limit]]}
-    place_id = rules.vehicle(ctx, vehicle_id)["place_id"]
-    here = next(row for row in every if row["id"] == place_id)
+    here = rules.destination(ctx, rules.vehicle(ctx, vehicle_id)["place_id"])
     near = sorted(((_km(here, row), row["id"], row) for row in rows), key=lambda item: item[:2])
     return {"destinations": [_item(row, distance) for distance, _, row in near[:limit]]}
 

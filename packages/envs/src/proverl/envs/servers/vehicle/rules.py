@@ -87,7 +87,7 @@ def powered(row: Row, what: str) -> None:
 
 def open_doors(ctx: Context, vehicle_id: str) -> list[str]:
     """Names of the doors that are open, as people say them."""
-    return [part.replace("_", " ") for (part,) in ctx.db.execute(_OPEN, {"vehicle": vehicle_id})]
+    return [row["part"].replace("_", " ") for row in ctx.rows(_OPEN, vehicle=vehicle_id)]
 
 
 def doors_closed(ctx: Context, row: Row, purpose: str) -> None:
@@ -117,10 +117,10 @@ def in_range(row: Row, distance_km: int) -> None:
 
 def roadworthy(ctx: Context, row: Row, target: Row) -> None:
     """Raises Rejected when a flat tire lets the vehicle go no further than to a workshop."""
-    flat = ctx.db.execute(_FLAT_TIRES, {"vehicle": row["id"]}).first()
-    if flat is not None and target["kind"] != "service_center":
-        part, pressure = flat
+    flat = ctx.rows(_FLAT_TIRES, vehicle=row["id"])
+    if flat and target["kind"] != "service_center":
         raise Rejected(
-            f"the {part.replace('_', ' ')} tire of {row['id']} has {pressure / 100:.2f} bar, below {_FLAT / 100:.2f}; "
+            f"the {flat[0]['part'].replace('_', ' ')} tire of {row['id']} has {flat[0]['pressure'] / 100:.2f} bar, "
+            f"below {_FLAT / 100:.2f}; "
             "it may only be driven to a service_center of find_destinations"
         )

@@ -18,6 +18,7 @@ from proverl.envs.servers.vehicle.tables import Destination, Driver, Opening, Se
 from proverl.envs.state import Row
 
 _CORNERS = ("front_left", "front_right", "rear_left", "rear_right")
+_LETTERS = "ABCDEFGHJKLNPRSTUVXYZ"  # of Belgian plates, which leave out what reads like another
 _SCENES = {  # how the vehicles of each kind stand this morning; further ones are parked
     "electric": ("charging", "charging", "ready", "ready", "driving", "driving", "low", "low", "empty", "valet", "flat")
     + ("parked", "parked", "manned", "left open"),
@@ -110,7 +111,7 @@ def _vehicles(draft: Draft) -> list[tuple[Row, str, str]]:
     for kind, parts in scenes.items():
         parts += ["parked"] * (sum((model[1] == "electric") == (kind == "electric") for model in chosen) - len(parts))
         rng.shuffle(parts)
-    plates = rng.sample(range(17_576_000), len(chosen))
+    plates = rng.sample(range(len(_LETTERS) ** 3 * 1_000), len(chosen))
     vehicles: list[tuple[Row, str, str]] = []
     for model, plate in zip(chosen, plates, strict=True):
         scene = scenes["electric" if model[1] == "electric" else "fuel"].pop()
@@ -121,7 +122,9 @@ def _vehicles(draft: Draft) -> list[tuple[Row, str, str]]:
 
 def _plate(number: int) -> str:
     digits, letters = number % 1_000, number // 1_000
-    return f"2-{''.join(chr(65 + letters // 26**place % 26) for place in (2, 1, 0))}-{digits:03d}"
+    return (
+        f"2-{''.join(_LETTERS[letters // len(_LETTERS) ** place % len(_LETTERS)] for place in (2, 1, 0))}-{digits:03d}"
+    )
 
 
 def _vehicle(draft: Draft, model: tuple[Any, ...], plate: str) -> Row:
