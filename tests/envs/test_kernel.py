@@ -1,5 +1,8 @@
 """Sessions: isolated, deterministic, one transaction per call, errors as results."""
 
+import asyncio
+import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -9,7 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from typing_extensions import TypedDict
 
-from proverl.core import ErrorCode
+from proverl.core import Call, ErrorCode
 from proverl.envs import Context, Server, Session, load_server, start_time
 
 ANYTHING = st.recursive(
@@ -172,6 +175,30 @@ def test_a_faulty_definition_is_refused_when_it_is_written():
         def untyped(ctx: Context) -> list[str]:
             """Do it."""
 
+    with pytest.raises(TypeError, match="first parameter must be `ctx: Context`"):
+
+        @server.tool(phrases=["do it"])
+        def blind() -> View:
+            """Do it."""
+
+    with pytest.raises(TypeError, match="parameter `name` needs a name and a type"):
+
+        @server.tool(phrases=["do it"])
+        def vague(ctx: Context, name) -> View:
+            """Do it."""
+
+    with pytest.raises(TypeError, match="is async"):
+
+        @server.tool(phrases=["do it"])
+        async def later(ctx: Context) -> View:
+            """Do it."""
+
+    with pytest.raises(ValueError, match=r"write a list: \['do it'\]"):
+
+        @server.tool(phrases="do it")
+        def worded(ctx: Context) -> View:
+            """Do it."""
+
 
 def test_schemas_name_the_entities_with_their_server(notes):
     tool = notes.functions["get_note"].tool
@@ -203,6 +230,26 @@ def slow_server(seen):
             except Exception:
                 seen.append("caught")
 
+    @server.tool(phrases=["swallow {id}"])
+    def swallow(ctx: Context, id: str) -> Done:
+        """Take the interruption for an answer."""
+        ctx.insert(Row, id=id)
+        try:
+            while True:
+                sum(range(1_000))
+        except BaseException:
+            return {"id": id}
+
+    @server.tool(phrases=["hold {id}"])
+    def hold(ctx: Context, id: str) -> Done:
+        """Never finish reading a statement's rows."""
+        ctx.insert(Row, id=id)
+        for _ in ctx.db.execute(
+            text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+        ):
+            while True:
+                pass
+
     @server.tool(phrases=["join {id}"])
     def join(ctx: Context, id: str) -> Done:
         """Run a statement that never ends."""
@@ -218,7 +265,7 @@ def slow_server(seen):
     return server
 
 
-@pytest.mark.parametrize("tool", ["spin", "join"])
+@pytest.mark.parametrize("tool", ["spin", "join", "swallow", "hold"])
 def test_a_tool_that_never_ends_is_interrupted_undone_and_the_session_goes_on(tool):
     seen = []
     with Session([slow_server(seen)], 0, call_seconds=0.2) as session:
@@ -280,3 +327,99 @@ def test_arguments_nested_deeply_are_refused(notes):
     with Session([notes], 0) as session:
         for call_id in ("", "one"):
             assert session.call("get_note", {"note_id": nested}, call_id).code == ErrorCode.INVALID_ARGUMENTS
+
+
+@pytest.mark.parametrize("name", [["get_note"], {}, None, 5, "x" * 1_000_000, "\ud800"])
+def test_no_name_of_a_tool_raises_or_is_repeated_at_length(notes, name):
+    with Session([notes], 0) as session:
+        result = session.call(name, {})
+    assert result.code == ErrorCode.UNKNOWN_TOOL
+    assert len(result.message) < 200
+
+
+def test_long_names_and_numbers_are_not_repeated_at_length(notes):
+    with Session([notes], 0) as session:
+        for arguments in ({"k" * 1_000_000: 1}, {"note_id": 10**5_000}):
+            result = session.call("get_note", arguments)
+            assert result.code == ErrorCode.INVALID_ARGUMENTS
+            assert len(result.message) < 300
+
+
+def test_a_closed_session_has_neither_digest_nor_differences(notes):
+    session = Session([notes], 0)
+    session.call("add_note", {"text": "a", "cost": 1})
+    session.close()
+    for use in (session.digest, session.diff, session.check_invariants):
+        with pytest.raises(RuntimeError, match="is closed"):
+            use()
+
+
+def test_sessions_opened_in_many_threads_get_their_own_start_state(notes):
+    expected = {seed: notes.digest(seed, start_time(seed)) for seed in range(20)}
+
+    def run(seed):
+        with Session([notes], seed) as session:
+            session.call("delete_note", {"note_id": "NOTE-10001"})
+            return session.diff()["notes.note"].keys(), notes.image(seed, start_time(seed))
+
+    pace = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            found = list(threads.map(run, [number % 20 for number in range(400)]))
+    finally:
+        sys.setswitchinterval(pace)
+    assert {len(keys) for keys, _ in found} == {1}
+    assert expected == {seed: notes.digest(seed, start_time(seed)) for seed in range(20)}
+
+
+def waiting_server(release):
+    class Base(DeclarativeBase):
+        pass
+
+    class Row(Base):
+        __tablename__ = "row"
+        id: Mapped[str] = mapped_column(primary_key=True)
+
+    class Done(TypedDict):
+        id: str
+
+    server = Server("waiting", "Tools that wait for the world.", Base, lambda rng, now: {Row: [{"id": "first"}]})
+
+    @server.tool(phrases=["wait with {id}"])
+    def wait(ctx: Context, id: str) -> Done:
+        """Wait for something that no interruption reaches."""
+        ctx.insert(Row, id=id)
+        release.acquire()
+        return {"id": id}
+
+    @server.tool(phrases=["add {id}"])
+    def add(ctx: Context, id: str) -> Done:
+        """Add a row."""
+        return {"id": ctx.insert(Row, id=id)["id"]}
+
+    return server
+
+
+async def test_a_tool_that_cannot_be_interrupted_is_given_up_and_holds_up_no_other_session(monkeypatch):
+    monkeypatch.setattr("proverl.envs.session._GRACE_SECONDS", 0.1)
+    release = threading.Lock()
+    release.acquire()
+    server = waiting_server(release)
+    with Session([server], 0, call_seconds=0.2) as lost, Session([server], 0) as other:
+        stuck = asyncio.create_task(lost.execute(Call("wait", {"id": "x"})))
+        await asyncio.sleep(0.05)
+        assert (await other.execute(Call("add", {"id": "y"}))).ok and not stuck.done()
+        assert (await stuck).code == ErrorCode.TIMEOUT
+        assert (await lost.execute(Call("add", {"id": "z"}))).code == ErrorCode.CRASHED
+        with pytest.raises(RuntimeError, match="wait has not come back"):
+            await lost.state_digest()
+    release.release()  # the tool comes back to a session that was closed meanwhile
+
+
+async def test_calls_of_one_session_run_one_after_the_other(notes):
+    with Session([notes], 3) as one, Session([notes], 3) as two:
+        calls = [Call("add_note", {"text": str(number), "cost": 1}) for number in range(20)]
+        expected = [one.call(call.name, call.arguments) for call in calls]
+        assert await asyncio.gather(*(two.execute(call) for call in calls)) == expected
+        assert await two.state_digest() == one.digest()

@@ -98,7 +98,7 @@ class Context:
         self, statement: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]], /, **parameters: Any
     ) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
-        if ready := prepared(statement):
+        if (ready := prepared(statement)) and ready.fits(parameters):
             return ready.rows(self._raw, parameters)
         result = self.db.execute(statement, parameters)
         keys = tuple(result.keys())
@@ -106,13 +106,13 @@ class Context:
 
     def scalar(self, statement: Query, /, **parameters: Any) -> Any:
         """Return the single value of a Core select, or None."""
-        if ready := prepared(statement):
+        if (ready := prepared(statement)) and ready.fits(parameters):
             return ready.scalar(self._raw, parameters)
         return self.db.execute(statement, parameters).scalar()
 
     def execute(self, statement: Insert | Update | Delete, /, **parameters: Any) -> None:
         """Run a Core statement that writes."""
-        if ready := prepared(statement):
+        if (ready := prepared(statement)) and ready.fits(parameters):
             ready.run(self._raw, parameters).fetchall()  # to the end, which RETURNING needs
         else:
             self.db.execute(statement, parameters)

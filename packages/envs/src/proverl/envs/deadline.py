@@ -10,6 +10,7 @@ import time
 from types import TracebackType
 
 _LOOK_SECONDS = 0.1
+_PRESS_SECONDS = 0.001
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 
 
@@ -18,7 +19,7 @@ class Overdue(BaseException):
 
 
 class Deadline:
-    """A block of code in this thread that is interrupted after `seconds`.
+    """A block of code in this thread that is interrupted after `seconds`, again and again until it gives up.
 
     Interrupted code sees Overdue, or sqlite3's OperationalError from a statement; `passed` says whether it was. Code
     that neither runs Python nor SQL (a blocking system call) is interrupted when it comes back.
@@ -39,14 +40,22 @@ class Deadline:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with _lock:
-            _running.pop(self._thread, None)
-        if self.passed and kind is not Overdue:
-            _await_exception()
+        self.end()
+
+    def end(self) -> None:
+        """Stop watching. The block's exit may itself be hit, so whoever catches Overdue calls it again."""
+        while _running.get(self._thread) is self:
+            try:
+                with _lock:
+                    _running.pop(self._thread, None)
+            except Overdue:
+                pass
+        if self.passed:  # an exception that is still on its way would hit the code after the block
+            _raise_in(ctypes.c_ulong(self._thread), None)
 
     def expire_if_due(self, now: float) -> None:
-        """Interrupt, once, when the time is over; the watching thread calls it and holds the lock."""
-        if not self.passed and now > self._expires:
+        """Interrupt when the time is over; the watching thread calls it and holds the lock."""
+        if now > self._expires:
             self.passed = True
             self._connection.interrupt()
             _raise_in(ctypes.c_ulong(self._thread), ctypes.py_object(Overdue))
@@ -70,21 +79,15 @@ def _watch(deadline: Deadline) -> None:
 
 
 def _look() -> None:
+    pause = _LOOK_SECONDS
     while True:
         _something_runs.wait()
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(pause)
         with _lock:
             now = time.monotonic()
             for deadline in _running.values():
                 deadline.expire_if_due(now)
+            # more often while a tool catches what interrupts it: sooner or later it is hit outside its handler
+            pause = _PRESS_SECONDS if any(deadline.passed for deadline in _running.values()) else _LOOK_SECONDS
             if not _running:
                 _something_runs.clear()
-
-
-def _await_exception() -> None:
-    """Take the exception that is on its way to this thread, so that it does not hit the code after the block."""
-    try:
-        for _ in range(1_000):
-            time.sleep(0.001)
-    except Overdue:
-        pass

@@ -4,14 +4,16 @@ The check is strict (no string becomes a number) and its errors are sentences fo
 """
 
 import inspect
-from collections.abc import Callable
-from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Collection
+from functools import cache, reduce
+from operator import or_
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from proverl.core import Json
+from proverl.envs.context import Context
 from proverl.envs.types import MAX_TEXT
 
 _SAFE_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps
@@ -28,19 +30,41 @@ def _described(annotation: Any) -> tuple[Any, str]:
 
 
 def _bounded(annotation: Any) -> Any:
+    """The type with the limits that every text and number has, also inside lists and where None may stand."""
     if annotation is str:
         return Annotated[str, Field(max_length=MAX_TEXT)]
     if annotation is int:
         return Annotated[int, Field(ge=-_SAFE_INTEGER, le=_SAFE_INTEGER)]
     if annotation is float:
         return Annotated[float, Field(allow_inf_nan=False)]
+    if get_origin(annotation) is Annotated:
+        base, *extras = get_args(annotation)
+        limited = any(getattr(extra, "metadata", None) for extra in extras)
+        return annotation if limited else Annotated[tuple([_bounded(base), *extras])]
+    if get_origin(annotation) is list:
+        return list[_bounded(get_args(annotation)[0])]  # type: ignore[misc]
+    if get_origin(annotation) in (Union, UnionType):
+        return reduce(or_, map(_bounded, get_args(annotation)))
     return annotation
+
+
+def _check_signature(function: Callable[..., Any], hints: dict[str, Any]) -> None:
+    name = function.__name__
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or hints.get(parameters[0].name) is not Context:
+        raise TypeError(f"tool {name!r}: its first parameter must be `ctx: Context`, not {parameters[:1]}")
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"tool {name!r} is async; write a plain function")
+    for parameter in parameters[1:]:
+        if parameter.name not in hints or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(f"tool {name!r}: parameter `{parameter}` needs a name and a type, e.g. `limit: Count = 5`")
 
 
 def parameters_model(function: Callable[..., Any]) -> type[BaseModel]:
     """The pydantic model of a tool's parameters; the function's first parameter is the context and is left out."""
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, tuple[Any, FieldInfo]] = {}
+    _check_signature(function, hints)
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         kind, text = _described(hints[parameter.name])
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
@@ -95,8 +119,27 @@ def parameters_schema(model: type[BaseModel], server: str) -> dict[str, Any]:
 
 
 @cache  # several tools return the same type
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
+
+
+@cache
 def _json_schema(annotation: Any) -> dict[str, Any]:
-    return TypeAdapter(annotation).json_schema()
+    return _adapter(annotation).json_schema()
+
+
+def result_check(function: Callable[..., Any]) -> Callable[[Any], None]:
+    """The check that a result is what the tool's signature promises; it raises TypeError."""
+    annotation = get_type_hints(function, include_extras=True)["return"]
+    validate = _adapter(annotation).validator.validate_python
+
+    def check(content: Any) -> None:
+        try:
+            validate(content, strict=True)
+        except ValidationError as error:
+            raise TypeError(f"its result is no {annotation.__name__}: {explain(error, whole='result')}") from None
+
+    return check
 
 
 def returns_schema(function: Callable[..., Any], server: str) -> dict[str, Any]:
@@ -108,17 +151,17 @@ def returns_schema(function: Callable[..., Any], server: str) -> dict[str, Any]:
     return schema
 
 
-def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """One sentence for a model: which argument, what was wrong, what was given."""
+def explain(error: ValidationError, known: Collection[str] = (), whole: str = "arguments") -> str:
+    """One sentence for a model: which argument, what was wrong, what was given; `known` are the arguments there are."""
     parts = []
     for item in error.errors(include_url=False)[:3]:
-        where = ".".join(str(part) for part in item["loc"]) or "arguments"
+        where = ".".join(str(part)[:80] for part in item["loc"]) or whole
         if item["type"] == "missing":
             parts.append(f"{where}: required argument is missing")
         elif item["type"] == "extra_forbidden":
-            parts.append(f"{where}: no such argument; this tool takes {', '.join(model.model_fields) or 'none'}")
+            parts.append(f"{where}: no such argument; this tool takes {', '.join(known) or 'none'}")
         else:
-            parts.append(f"{where}: {_sentence(item['msg'])}, got {_brief(item['input'])}")
+            parts.append(f"{where}: {_sentence(item['msg'])}, got {brief(item['input'])}")
     return "; ".join(parts)
 
 
@@ -127,6 +170,10 @@ def _sentence(message: str) -> str:
     return text[:1].lower() + text[1:]
 
 
-def _brief(value: Json) -> str:
-    text = repr(value).encode("utf-8", "backslashreplace").decode()
+def brief(value: Any) -> str:
+    """The value as Python writes it, cut to a line."""
+    try:
+        text = repr(value[:100] if isinstance(value, str) else value).encode("utf-8", "backslashreplace").decode()
+    except ValueError:  # an integer that Python refuses to write
+        return "a number of thousands of digits"
     return text if len(text) <= 80 else text[:77] + "..."

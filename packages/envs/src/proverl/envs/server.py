@@ -35,7 +35,7 @@ from sqlalchemy.orm import DeclarativeBase
 
 from proverl.core import Tool
 from proverl.envs.context import Context
-from proverl.envs.schema import parameters_model, parameters_schema, returns_schema
+from proverl.envs.schema import parameters_model, parameters_schema, result_check, returns_schema
 from proverl.envs.state import Row, Storage, digest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -50,6 +50,13 @@ class ToolFunction:
     tool: Tool
     function: Callable[..., Any]
     model: type[BaseModel]
+    fits: Callable[[Any], None]
+
+    def check_result(self, content: Any, wrote: bool) -> None:
+        """Raise TypeError when a call did not do what the tool's definition says."""
+        self.fits(content)
+        if wrote and self.tool.read_only:
+            raise TypeError(f"{self.tool.name} is declared read_only but wrote; leave out read_only=True")
 
 
 class Server:
@@ -108,7 +115,7 @@ class Server:
                 hidden=hidden,
             )
             self._check(tool, phrases)
-            self.functions[tool.name] = ToolFunction(tool, function, model)
+            self.functions[tool.name] = ToolFunction(tool, function, model, result_check(function))
             self.phrases[tool.name] = tuple(phrases)
             return function
 
@@ -136,6 +143,8 @@ class Server:
             raise ValueError(f"tool {self.name}.{tool.name} needs a docstring: models read it")
         if tool.name in self.functions:
             raise ValueError(f"server {self.name} has two tools named {tool.name!r}")
+        if isinstance(phrases, str):
+            raise ValueError(f"phrases of {self.name}.{tool.name} are one string; write a list: [{phrases!r}]")
         for phrase in phrases:
             slots = phrase_slots(phrase)
             unknown = slots - set(tool.parameters["properties"])

@@ -1,10 +1,14 @@
 """A session: one isolated copy of the state of the servers that one episode uses. Single use, deterministic."""
 
+import asyncio
 import hashlib
+import sqlite3
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from random import Random
+from traceback import clear_frames
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,13 +19,15 @@ from proverl.envs.context import Context
 from proverl.envs.deadline import Deadline, Overdue
 from proverl.envs.errors import Refusal
 from proverl.envs.registry import load_server
-from proverl.envs.schema import explain
+from proverl.envs.schema import brief, explain
 from proverl.envs.server import Server, ToolFunction
 from proverl.envs.state import Row, digest, dump, raw_connection
 
 _EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
 _TICK = timedelta(minutes=1)
 CALL_SECONDS = 5.0
+_GRACE_SECONDS = 1.0  # after its deadline, in which a tool is interrupted
+_threads = ThreadPoolExecutor(64, thread_name_prefix="proverl-tool")
 _EXACT = 2**53  # up to here a float that is whole is that integer
 
 
@@ -52,7 +58,10 @@ class Session:
         self._start = self.now
         self._servers = [load_server(server) if isinstance(server, str) else server for server in servers]
         self._functions: dict[str, tuple[Server, ToolFunction]] = {}
+        named: dict[str, Server] = {}
         for server in self._servers:
+            if named.setdefault(server.name, server) is not server:
+                raise ValueError(f"two servers are named {server.name!r}; give one another name")
             for name, function in server.functions.items():
                 if name in self._functions:
                     raise ValueError(
@@ -63,6 +72,9 @@ class Session:
         self._written: set[str] = set()  # servers whose state may differ from the start
         self._answered: dict[str, tuple[str, Result]] = {}
         self._closed = False
+        self._busy = False  # while a tool runs
+        self._stuck = ""  # the tool that was given up
+        self._turn = asyncio.Lock()  # calls of one session run one after the other
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -74,12 +86,16 @@ class Session:
 
         Raises RuntimeError when the session is closed.
         """
-        if self._closed:
-            raise RuntimeError(f"session {self.id} is closed; open a new one")
+        self._check_open()
+        self._busy = True
         try:
             return self._once(name, arguments, call_id) if call_id else self._run(name, arguments)
         except RecursionError:
             return Result(None, ErrorCode.INVALID_ARGUMENTS, "the arguments are nested too deeply; make them flatter")
+        finally:
+            self._busy = False
+            if self._closed:  # meanwhile, by another thread, which left the states to this one
+                self._release()
 
     def _once(self, name: str, arguments: dict[str, Json], call_id: str) -> Result:
         text = repr((name, arguments))
@@ -92,15 +108,32 @@ class Session:
         return result
 
     async def execute(self, call: Call) -> Result:
-        """The same as `call`, in the shape that the episode loop shares with remote environments."""
-        return self.call(call.name, call.arguments, call.id)
+        """The same as `call`, in the shape that the episode loop shares with remote environments.
+
+        It runs in a thread, so that a slow tool holds up nothing else. A tool that cannot be interrupted (it waits for
+        something outside Python and SQL) is given up after its deadline, and with it the session.
+        """
+        async with self._turn:
+            if self._stuck:
+                return Result(None, ErrorCode.CRASHED, f"{self._stuck} has not come back; the session is lost")
+            loop = asyncio.get_running_loop()
+            running = loop.run_in_executor(_threads, self.call, call.name, call.arguments, call.id)
+            done, _ = await asyncio.wait([running], timeout=self.call_seconds + _GRACE_SECONDS)
+            if done:
+                return running.result()
+            self._stuck = call.name
+            told = f"{call.name} took longer than {self.call_seconds:g} seconds and does not stop; the session is lost"
+            return Result(None, ErrorCode.TIMEOUT, told)
 
     async def state_digest(self) -> str:
-        """The same as `digest`, in that shape."""
+        """The same as `digest`, in that shape. Raises RuntimeError when a tool has not come back."""
+        if self._stuck:
+            raise RuntimeError(f"{self._stuck} has not come back; the session is lost")
         return self.digest()
 
     def digest(self) -> str:
         """SHA-256 (hex) of the content of all states, audit columns left out."""
+        self._check_open()
         parts = [
             digest(self._states[server.name], server.storage)
             if server.name in self._written
@@ -111,6 +144,7 @@ class Session:
 
     def diff(self) -> dict[str, dict[str, dict[str, Row | None]]]:
         """What differs from the start: `server.table` -> primary key -> {"before": row | None, "after": row | None}."""
+        self._check_open()
         with Session(self._servers, self.seed) as fresh:
             before, after = fresh._content(), self._content()
         changes: dict[str, dict[str, dict[str, Row | None]]] = {}
@@ -122,14 +156,28 @@ class Session:
         return changes
 
     def check_invariants(self) -> None:
-        """Raise AssertionError when the state breaks a law of one of its servers."""
+        """Raise AssertionError, naming the law, when the state breaks one of its servers'."""
+        self._check_open()
         for server in self._servers:
             for check in server.invariants:
-                check(self._context(server, ""))
+                try:
+                    check(self._context(server, ""))
+                except AssertionError as error:
+                    law = check.__doc__ or "give it a docstring that says the law"
+                    told = f"{server.name}, seed {self.seed}, breaks {check.__name__} ({law.strip()}): {error}"
+                    raise AssertionError(told) from error
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(f"session {self.id} is closed; open a new one")
 
     def close(self) -> None:
-        """Release every state; closing again does nothing."""
+        """Release every state, after a call that still runs; closing again does nothing."""
         self._closed = True
+        if not self._busy:
+            self._release()
+
+    def _release(self) -> None:
         while self._states:
             self._states.popitem()[1].close()
 
@@ -157,15 +205,15 @@ class Session:
         return Context(self._state(server), self.now, f"{self.seed}|{server.name}|{call_key}")
 
     def _run(self, name: str, arguments: Any) -> Result:
-        if name not in self._functions:
-            near = get_close_matches(str(name), list(self._functions), n=1)
+        if not isinstance(name, str) or name not in self._functions:
+            near = get_close_matches(str(name)[:200], list(self._functions), n=1)  # its time grows with the name
             hint = f"did you mean {near[0]!r}?" if near else "call one of the tools offered"
-            return Result(None, ErrorCode.UNKNOWN_TOOL, f"no tool {name!r}; {hint}")
+            return Result(None, ErrorCode.UNKNOWN_TOOL, f"no tool {brief(name)}; {hint}")
         server, entry = self._functions[name]
         try:
             checked = entry.model.model_validate(_whole(arguments))
         except ValidationError as error:
-            return Result(None, ErrorCode.INVALID_ARGUMENTS, explain(error, entry.model))
+            return Result(None, ErrorCode.INVALID_ARGUMENTS, explain(error, entry.model.model_fields))
         values = {field: getattr(checked, field) for field in entry.model.model_fields}
         # from the checked values: 5 and 5.0, or a default said and not said, are the same call
         key = "" if entry.tool.read_only else f"{name}|{canonical_json(values)}"
@@ -175,24 +223,42 @@ class Session:
         context = self._context(server, key)
         raw = raw_connection(context.db)
         raw.execute("BEGIN")
+        changes = raw.total_changes
         deadline = Deadline(self.call_seconds, raw)
         try:
             with deadline:
                 content = entry.function(context, **values)
-        except Refusal as refusal:
-            raw.execute("ROLLBACK")
-            return Result(None, refusal.code, str(refusal))
-        except (Exception, Overdue) as error:  # a fault of the tool: the episode goes on, the state is as before
-            raw.execute("ROLLBACK")
-            if deadline.passed:
-                told = f"{entry.tool.name} took longer than {self.call_seconds:g} seconds and was undone"
-                return Result(None, ErrorCode.TIMEOUT, told)
-            return Result(None, ErrorCode.CRASHED, f"{entry.tool.name} failed inside: {type(error).__name__}: {error}")
-        raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
+            entry.check_result(content, raw.total_changes > changes)
+            if deadline.passed:  # the tool has caught the interruption
+                raise Overdue
+            raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
+        except BaseException as error:
+            deadline.end()
+            clear_frames(error.__traceback__)  # a cursor that is still open there would keep the statement running
+            self._undo(raw, server)
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            return self._failure(entry.tool.name, error, deadline.passed)
         if not entry.tool.read_only:
             self._written.add(server.name)
             self.now += _TICK
         return Result(content)
+
+    def _undo(self, raw: sqlite3.Connection, server: Server) -> None:
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")
+        else:  # the tool itself has ended the transaction, so what it wrote stays
+            self._written.add(server.name)
+
+    def _failure(self, tool: str, error: BaseException, late: bool) -> Result:
+        if late:
+            told = f"{tool} took longer than {self.call_seconds:g} seconds and was undone"
+            return Result(None, ErrorCode.TIMEOUT, told)
+        if isinstance(error, Refusal):
+            return Result(None, error.code, str(error))
+        # a fault of the tool: the episode goes on, the state is as before
+        cause = getattr(error, "orig", None) or error  # without SQLAlchemy's statement and links
+        return Result(None, ErrorCode.CRASHED, f"{tool} failed inside: {type(cause).__name__}: {cause}")
 
 
 def _whole(value: Any) -> Any:

@@ -7,6 +7,7 @@ that independent calls may come in any order.
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, insert, select
 from sqlalchemy import Table as SqlTable
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import NullPool
 
@@ -22,13 +24,25 @@ from proverl.core import canonical_json
 Row = dict[str, Any]
 
 
+class _Connection(sqlite3.Connection):
+    """The session alone ends a transaction: SQLAlchemy rolls back after some errors, a tool may mean to commit."""
+
+    def commit(self) -> None:
+        """Do nothing."""
+
+    def rollback(self) -> None:
+        """Do nothing."""
+
+
 def _open(image: bytes | None) -> sqlite3.Connection:
     """A connection that holds little memory, since thousands are open at once.
 
     An episode makes few calls, mostly different ones, so few statements are worth keeping; pages are in memory anyway,
     so SQLite's own cache of them would only double it; small pages waste less in small tables.
     """
-    raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, cached_statements=12)
+    raw = sqlite3.connect(
+        ":memory:", isolation_level=None, check_same_thread=False, cached_statements=12, factory=_Connection
+    )
     if image is None:
         raw.execute("PRAGMA page_size=2048")
     else:
@@ -54,6 +68,7 @@ class Storage:
         self._metadata = base.metadata
         self.contents = [_ordered_content(table) for table in self.tables]
         self._next_image: bytes | None = None
+        self._opening = threading.Lock()  # the engine takes no arguments for one connection
         self._engine: Engine | None = None
 
     @property
@@ -71,22 +86,55 @@ class Storage:
 
     def connect(self, image: bytes | None) -> Connection:
         """Open a connection on a private copy of the image, or on an empty database."""
-        self._next_image = image
-        return self.engine.connect()
+        with self._opening:
+            self._next_image = image
+            return self.engine.connect()
 
     def build(self, seed: Callable[[Random], dict[type[Any], list[Row]]], rng: Random) -> bytes:
         """Create the tables, insert the seeded rows, and return the database's bytes."""
         with self.connect(None) as connection:
             self._metadata.create_all(connection)
-            rows = seed(rng)
+            rows = {model.__table__: values for model, values in seed(rng).items()}
             raw = raw_connection(connection)
             raw.execute("BEGIN")
-            for table in self.tables:
-                for model, values in rows.items():
-                    if model.__table__ is table and values:
-                        connection.execute(insert(table), values)
-            raw.execute("COMMIT")
+            for table in sorted(rows, key=self._position):
+                self._fill(connection, table, rows[table])
+            self._end(raw)
             return raw.serialize()
+
+    def _position(self, table: SqlTable) -> int:
+        if table not in self.tables:
+            raise ValueError(f"start state of {self.name}: table {table.name!r} is not one of its Base's")
+        return self.tables.index(table)
+
+    def _fill(self, connection: Connection, table: SqlTable, rows: list[Row]) -> None:
+        for row in rows:  # SQLAlchemy would leave out what the table or the first row has not
+            if unknown := sorted(row.keys() - table.columns.keys()):
+                raise ValueError(f"start state of {self.name}: {table.name!r} has no column {unknown}: {row}")
+            if odd := sorted(row.keys() ^ rows[0].keys()):
+                raise ValueError(f"start state of {self.name}: rows of {table.name!r} differ in {odd}: {row}")
+        try:
+            if rows:
+                connection.execute(insert(table), rows)
+        except SQLAlchemyError:
+            self._blame(connection, table, rows)
+
+    def _blame(self, connection: Connection, table: SqlTable, rows: list[Row]) -> None:
+        """Insert one by one, to name the row that cannot be."""
+        for row in rows:
+            try:
+                connection.execute(insert(table), row)
+            except SQLAlchemyError as error:
+                why = getattr(error, "orig", error)
+                raise ValueError(f"start state of {self.name}: {table.name} {row}: {why}") from None
+
+    def _end(self, raw: sqlite3.Connection) -> None:
+        """Commit. Raises ValueError for a reference to a row that there is not."""
+        broken = raw.execute("PRAGMA foreign_key_check").fetchone()
+        if broken:
+            table, number, target, _ = broken
+            raise ValueError(f"start state of {self.name}: row {number} of {table!r} refers to no {target!r}")
+        raw.execute("COMMIT")
 
 
 def raw_connection(connection: Connection) -> sqlite3.Connection:

@@ -11,8 +11,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.expression import Executable
+from sqlalchemy.sql.expression import Executable, TextClause, TextualSelect
 
 _DIALECT = sqlite_dialect()
 Convert = Callable[[Any], Any]
@@ -28,17 +29,25 @@ class Prepared:
     on_the_way_in: Mapping[str, Convert]
     keys: tuple[str, ...]
     on_the_way_out: tuple[tuple[int, Convert], ...]
+    needed: frozenset[str]
+
+    def fits(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether these are the parameters it was compiled for; with others SQLAlchemy may write another text."""
+        return parameters.keys() == self.needed
 
     def run(self, raw: sqlite3.Connection, parameters: Mapping[str, Any]) -> sqlite3.Cursor:
-        """Execute. Raises KeyError for a parameter that is neither given nor fixed."""
+        """Execute with parameters that fit. Raises sqlalchemy.exc.DBAPIError, as SQLAlchemy would."""
         known, convert = self.fixed, self.on_the_way_in
-        values = [parameters[name] if name in parameters else known[name] for name in self.names]
+        values: Any = [parameters[name] if name in parameters else known[name] for name in self.names]
         if convert:
             values = [
                 convert[name](value) if name in convert else value
                 for name, value in zip(self.names, values, strict=True)
             ]
-        return raw.execute(self.text, values)
+        try:
+            return raw.execute(self.text, values)
+        except sqlite3.Error as error:  # a tool that catches it need not know how its statement was run
+            raise DBAPIError.instance(self.text, values, error, sqlite3.Error) from error
 
     def rows(self, raw: sqlite3.Connection, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Execute and return the rows by column."""
@@ -76,21 +85,27 @@ def prepared(statement: Executable) -> Prepared | None:
 
 
 def prepare(statement: Executable) -> Prepared | None:
-    """Compile; None when the text depends on a parameter (a list to expand), or a column's default is Python."""
+    """Compile; None when the text depends on a parameter, a default is Python, or the columns are not known."""
+    if isinstance(statement, TextClause | TextualSelect):
+        return None
     compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined]
     assert isinstance(compiled, SQLCompiler)
     if compiled.insert_prefetch or compiled.update_prefetch or any(b.required for b in compiled.post_compile_params):
         return None
+    if any(bind.callable for bind in compiled.binds.values()):
+        return None
     needed = {bind.key: None for bind in compiled.binds.values() if bind.required}
     state = compiled.construct_expanded_state(needed)
     names: Sequence[str] = state.positiontup or ()
+    converts = {**compiled._bind_processors, **state.processors}  # the state knows those of expanded lists only
     columns = compiled._result_columns
     out = [(index, column.type.result_processor(_DIALECT, None)) for index, column in enumerate(columns)]
     return Prepared(
         state.statement,
         tuple(names),
         {name: value for name, value in state.parameters.items() if name not in needed},
-        {name: convert for name, convert in state.processors.items() if name in names and callable(convert)},
+        {name: convert for name, convert in converts.items() if name in names and callable(convert)},
         tuple(column.keyname for column in columns),
         tuple((index, convert) for index, convert in out if convert is not None),
+        frozenset(needed),
     )
