@@ -205,7 +205,8 @@ def test_an_automation_joins_a_sensor_and_a_new_scene_and_can_be_disabled():
     made = homes.read("create_automation", name="Come in", sensor_id=sensor["id"], scene_id=scene)
     homes.read("set_automation_state", automation_id=made["automation_id"], state="disabled")
     listed = homes.read("list_automations", home_id=sensor["home_id"])["automations"]
-    assert {**made, "sensor_id": sensor["id"], "scene_id": scene, "state": "disabled"} in listed
+    kept = {"sensor_id": sensor["id"], "scene_id": scene, "active": "always", "state": "disabled"}
+    assert {**made, **kept} in listed
 
 
 def test_devices_are_listed_by_type_and_by_what_they_need():

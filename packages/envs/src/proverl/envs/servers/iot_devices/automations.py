@@ -32,6 +32,7 @@ class AutomationItem(TypedDict):
     name: str
     sensor_id: SensorId
     scene_id: SceneId
+    active: Active
     state: AutomationState
 
 
@@ -51,7 +52,7 @@ class AutomationList(TypedDict):
     ],
 )
 def list_automations(ctx: Context, home_id: Annotated[HomeId, "Home that has the automations"]) -> AutomationList:
-    """List the automations of a home with the sensor that trips each and the scene that it runs."""
+    """List the automations of a home with the sensor that trips each, the scene that it runs, and when."""
     rules.home(ctx, home_id)
     return {
         "automations": [
@@ -60,6 +61,7 @@ def list_automations(ctx: Context, home_id: Annotated[HomeId, "Home that has the
                 "name": row["name"],
                 "sensor_id": row["sensor_id"],
                 "scene_id": row["scene_id"],
+                "active": row["active"],
                 "state": row["state"],
             }
             for row in ctx.rows(_AUTOMATIONS, home=home_id)

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from pydantic import Field
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, delete, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDate, Rejected, Text
@@ -30,6 +30,7 @@ _VALID_CODE = (
     .order_by(_CODE.valid_until.is_(None).desc(), _CODE.id)
     .limit(1)
 )
+_DELETE = delete(AccessCode).where(_CODE.id == bindparam("access_code"))
 
 
 class LockState(TypedDict):
@@ -208,7 +209,7 @@ def delete_access_code(ctx: Context, access_code_id: Annotated[AccessCodeId, "Co
         raise Rejected(
             f"{access_code_id} is the last permanent code of lock {code['lock_id']}; create another one first"
         )
-    ctx.delete(AccessCode, _CODE.id == access_code_id)
+    ctx.execute(_DELETE, access_code=access_code_id)
     return {"access_code_id": access_code_id, "lock_id": code["lock_id"], "codes_left": len(held) - 1}
 
 

@@ -1,7 +1,7 @@
-"""The platform on the morning of a session: six homes with about 120 devices.
+"""The platform on the morning of a session: six homes with about 180 devices.
 
-Awkward on purpose: "Ceiling light" and "Radiator" in several rooms, an attic without devices, devices that are offline,
-flat or behind with their firmware, an open window, a jammed lock, expired codes, a lock whose code memory is full.
+Awkward on purpose: "Ceiling light" and "Thermostat" in several rooms, an attic without devices, devices that are
+offline, flat or behind with their firmware, an open window, a jammed lock, expired codes, a lock whose memory is full.
 """
 
 from datetime import datetime
@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
-from proverl.envs.names import CITIES, FIRST_NAMES
+from proverl.envs.names import FIRST_NAMES
 from proverl.envs.servers.iot_devices import words
 from proverl.envs.servers.iot_devices.tables import (
     AccessCode,
@@ -53,7 +53,7 @@ def start_state(rng: Random, now: datetime) -> dict[type[Any], list[Row]]:
 
 def _homes(draft: Draft) -> list[Row]:
     rng = draft.rng
-    names, cities, alarms = rng.sample(words.HOMES, 6), rng.sample(CITIES, 6), rng.sample(_ALARMS, 6)
+    names, cities, alarms = rng.sample(words.HOMES, 6), rng.sample(rng.choice(words.REGIONS), 6), rng.sample(_ALARMS, 6)
     return [
         draft.add(Home, name=name, city=city, alarm=alarm, alarm_pin=f"{rng.randrange(1_000, 10_000)}")
         for name, city, alarm in zip(names, cities, alarms, strict=True)
@@ -178,10 +178,9 @@ def _fill_code_memory(draft: Draft) -> None:
 def _scenes(draft: Draft, home: Row, devices: list[Row]) -> list[Row]:
     rng = draft.rng
     scenes = []
-    for name, power, brightness, opening, target in (
-        words.SCENES[0],
-        *rng.sample(words.SCENES[1:], rng.choice((3, 4, 4, 5))),
-    ):
+    fixed = [scene for scene in words.SCENES if scene[0] in words.EVERY_HOME]
+    others = [scene for scene in words.SCENES if scene not in fixed]
+    for name, power, brightness, opening, target in (*fixed, *rng.sample(others, rng.choice((1, 2, 2, 3)))):
         used = None if rng.random() < 0.2 else draft.day(-rng.randint(1, 60))
         scene = draft.add(Scene, home_id=home["id"], name=name, last_run_on=used)
         lights = [device for device in devices if device["type"] == "light"]
@@ -200,15 +199,23 @@ def _scenes(draft: Draft, home: Row, devices: list[Row]) -> list[Row]:
 
 def _automations(draft: Draft, devices: list[Row], scenes: list[Row]) -> None:
     rng = draft.rng
-    tripping = [device for device in devices if device["state"] in ("clear", "motion", "closed", "open", "dry")]
-    lit = [scene for scene in scenes if scene["name"] in words.LIT_SCENES]
-    pairs = [(sensor, scene) for sensor in tripping for scene in lit]
-    for sensor, scene in rng.sample(pairs, min(len(pairs), rng.choice((3, 4, 5)))):
+    by_name = {scene["name"]: scene for scene in scenes}
+    tripping = [(device, words.TRIPS[sensed]) for device in devices if (sensed := _sensed(device)) in words.TRIPS]
+    for sensor, (name, active) in rng.sample(tripping, min(len(tripping), rng.choice((3, 4, 5)))):
+        scene = by_name[name]
         draft.add(
             Automation,
             name=f"{sensor['name']}: {scene['name']}",
             sensor_id=sensor["id"],
             scene_id=scene["id"],
-            active=rng.choice(("always", "always", "daytime", "night")),
+            active=rng.choice(active),
             state=rng.choice(("enabled", "enabled", "disabled")),
         )
+
+
+def _sensed(device: Row) -> str:
+    """What trips a sensor: its trait, but door or window where it is a contact."""
+    trait = words.PRODUCTS[device["product"]][2]
+    if trait != "contact":
+        return trait
+    return "window" if "window" in device["name"] else "door"

@@ -83,6 +83,14 @@ KINDS = {  # products for what stands in an area, where type or trait don't deci
 }  # fmt: skip
 SWITCHED_LIGHTS = ("Path lights", "Cellar light", "Workbench light")
 ALWAYS_ON = ("Fridge", "Freezer")  # plugs with the child lock on: what hangs on them must never be switched off
+REGIONS = (  # one account's homes are not a day's journey apart
+    ("Antwerp", "Ghent", "Bruges", "Brussels", "Leuven", "Ostend", "Mechelen"),
+    ("Amsterdam", "Rotterdam", "Utrecht", "Haarlem", "Leiden", "Delft", "Zwolle"),
+    ("Hamburg", "Lübeck", "Bremen", "Kiel", "Lüneburg", "Schwerin"),
+    ("Milan", "Bergamo", "Como", "Pavia", "Lecco", "Varese"),
+    ("Lisbon", "Sintra", "Setúbal", "Cascais", "Évora", "Óbidos"),
+    ("Copenhagen", "Roskilde", "Malmö", "Helsingør", "Lund", "Køge"),
+)
 HOMES = (
     "Home", "Parents' house", "Weekend house", "Guest flat", "Town house", "Granny's flat", "Old mill", "Loft",
     "Garden studio", "Holiday flat",
@@ -101,7 +109,12 @@ SCENES = (  # name, what it does to lights, brightness, to blinds (percent open)
     ("Reading", "on", 60, 30, None), ("Welcome back", "on", 80, None, 210), ("Bright light", "on", 100, None, None),
     ("Siesta", "off", 0, 10, None),
 )  # fmt: skip
-LIT_SCENES = tuple(name for name, power, brightness, *_ in SCENES if power == "on" and brightness >= 45)
+EVERY_HOME = ("Good morning", "Welcome back", "Bright light")  # scenes that automations run
+TRIPS = {  # what a sensor senses: the scene that it may run and when
+    "smoke": ("Bright light", ("always",)), "leak": ("Bright light", ("always",)),
+    "motion": ("Bright light", ("always", "night", "night")), "door": ("Welcome back", ("always", "night")),
+    "window": ("Good morning", ("daytime",)),
+}  # fmt: skip
 SCENE_NAMES = (
     "Game night", "Yoga", "Homework time", "Sunday breakfast", "Focus", "Romantic dinner", "Bath time",
     "Guests arriving", "Afternoon nap", "Fika", "Party", "Working late", "Storytime", "Christmas lights",
