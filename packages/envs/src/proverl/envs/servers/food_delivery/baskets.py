@@ -56,6 +56,7 @@ class BasketDish(TypedDict):
     name: str
     quantity: int
     price: float
+    note: str | None
 
 
 class BasketView(TypedDict):
@@ -106,6 +107,7 @@ def get_basket(ctx: Context, customer_id: Annotated[CustomerId, "Customer whose 
                 "name": line["name"],
                 "quantity": line["quantity"],
                 "price": money(line["price"]),
+                "note": line["note"],
             }
             for line in lines
         ],
@@ -141,7 +143,8 @@ def set_basket_dish(
         int, Field(ge=0, le=20, examples=[1, 2, 3, 4, 5, 6, 7, 8, 10, 12]), "How many in all; 0 takes the dish out"
     ],
     note: Annotated[
-        Annotated[Text, Field(max_length=120, examples=list(words.NOTES))] | None, "What the kitchen should know"
+        Annotated[Text, Field(max_length=120, examples=list(words.NOTES))] | None,
+        "What the kitchen should know; an earlier note stays if left out",
     ] = None,
 ) -> FilledBasket:
     """Set how many of a dish are in a customer's basket. A basket holds dishes of one restaurant only."""
@@ -157,7 +160,8 @@ def set_basket_dish(
             restaurant_id = dish["restaurant_id"]
             ctx.insert(Basket, id=basket_id, customer_id=customer_id, restaurant_id=restaurant_id, voucher_id=None)
         if present:
-            ctx.execute(_SET_LINE, basket=basket_id, dish=dish_id, count=quantity, words=note)
+            kept = next(line["note"] for line in lines if line["dish_id"] == dish_id)
+            ctx.execute(_SET_LINE, basket=basket_id, dish=dish_id, count=quantity, words=note or kept)
         else:
             ctx.insert(BasketLine, basket_id=basket_id, dish_id=dish_id, quantity=quantity, note=note)
     elif not present:

@@ -7,6 +7,7 @@ from sqlalchemy import Float, bindparam, cast, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text, money
+from proverl.envs.names import folded
 from proverl.envs.servers.food_delivery import bill, rules, words
 from proverl.envs.servers.food_delivery.app import server
 from proverl.envs.servers.food_delivery.tables import (
@@ -70,7 +71,7 @@ def search_restaurants(
             Text, Field(max_length=60, examples=[name for names, *_ in words.RESTAURANTS.values() for name in names])
         ]
         | None,
-        "Part of the name, in any case",
+        "Part of the name; case and accents make no difference",
     ] = None,
     status: Annotated[Opening | None, "Only restaurants in this state now"] = None,
     delivery_address_id: Annotated[DeliveryAddressId | None, "Only restaurants that deliver there"] = None,
@@ -78,7 +79,7 @@ def search_restaurants(
 ) -> RestaurantList:
     """Search restaurants by kitchen, name, delivery area and whether they are open now."""
     address = None if delivery_address_id is None else rules.address(ctx, delivery_address_id)
-    wanted = (name or "").casefold()
+    wanted = folded(name or "")
     time, weekday = ctx.timestamp[11:], ctx.now.weekday()
     fitting: list[RestaurantItem] = []
     for row in ctx.rows(_RESTAURANTS):
@@ -86,7 +87,7 @@ def search_restaurants(
         if (
             cuisine in (None, row["cuisine"])
             and status in (None, now)
-            and wanted in row["name"].casefold()
+            and wanted in folded(row["name"])
             and (address is None or bill.way(row, address) <= row["radius"])
         ):
             fitting.append(

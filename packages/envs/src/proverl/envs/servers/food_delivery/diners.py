@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text, money
-from proverl.envs.names import FIRST_NAMES, LAST_NAMES
+from proverl.envs.names import FIRST_NAMES, LAST_NAMES, folded
 from proverl.envs.servers.food_delivery import rules
 from proverl.envs.servers.food_delivery.app import server
 from proverl.envs.servers.food_delivery.catalogue import Limit
@@ -64,13 +64,13 @@ def find_delivery_addresses(
     ctx: Context,
     name: Annotated[
         Annotated[Text, Field(max_length=60, examples=[*LAST_NAMES, *FIRST_NAMES[:20]])] | None,
-        "Part of the customer's name, in any case",
+        "Part of the customer's name; case and accents make no difference",
     ] = None,
     limit: Annotated[Limit, "Most addresses listed"] = 5,
 ) -> AddressList:
     """Find customers with their delivery addresses by name."""
-    wanted = (name or "").casefold()
-    rows = [row for row in ctx.rows(_ADDRESSES) if wanted in row["name"].casefold()]
+    wanted = folded(name or "")
+    rows = [row for row in ctx.rows(_ADDRESSES) if wanted in folded(row["name"])]
     return {
         "delivery_addresses": [
             {

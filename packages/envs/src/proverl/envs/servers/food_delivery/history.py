@@ -152,7 +152,7 @@ class History:
             promised_at=bill.shift(at, restaurant["prep_minutes"] + bill.way(restaurant, address) // 3),
         )
         for dish, count in zip(chosen, quantities, strict=True):
-            note = rng.choice(words.NOTES) if rng.random() < 0.1 else None
+            note = rng.choice(words.NOTES_ON_ANYTHING) if rng.random() < 0.1 else None
             self._draft.add(
                 FoodOrderLine,
                 food_order_id=order["id"],

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
-from proverl.envs.names import CITIES, address, full_names
+from proverl.envs.names import full_names
 from proverl.envs.servers.food_delivery import bill, words
 from proverl.envs.servers.food_delivery.history import History
 from proverl.envs.servers.food_delivery.tables import (
@@ -111,13 +111,13 @@ def _menu(draft: Draft, restaurant: Row) -> None:
 
 def _customers(draft: Draft) -> None:
     rng = draft.rng
-    city = rng.choice(CITIES)
+    city, streets = rng.choice(list(words.STREETS.items()))
     blocked = set(rng.sample(range(1, 24), 2))
     for index, name in enumerate(full_names(rng, 26)):
         customer = draft.add(Customer, name=name, age_checked=rng.random() < 0.7, blocked=index in blocked)
         for label in ("Home", *rng.sample(words.LABELS[1:], rng.choice((0, 0, 1, 1)))):
             reach = 12 if label == "Home" else 45
-            street = f"{address(rng)}, {city}"
+            street = f"{rng.choice(streets)} {rng.randint(1, 180)}, {city}"
             draft.add(DeliveryAddress, customer_id=customer["id"], label=label, street=street, **_spot(rng, reach))
 
 
@@ -197,7 +197,7 @@ def _baskets(draft: Draft) -> None:
             voucher_id=None,
         )
         for dish in chosen:
-            note = rng.choice(words.NOTES) if rng.random() < 0.2 else None
+            note = rng.choice(words.NOTES_ON_ANYTHING) if rng.random() < 0.2 else None
             draft.add(
                 BasketLine, basket_id=basket["id"], dish_id=dish["id"], quantity=rng.choice((1, 1, 2, 3)), note=note
             )

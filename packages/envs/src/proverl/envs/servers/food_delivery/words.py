@@ -75,6 +75,35 @@ RESTAURANTS = {  # cuisine -> names, opening and closing time
     "lebanese": (("Beirut Bites", "Cèdre d'Or", "Habibi Grill"), "08:00", "23:30"),
     "mexican": (("El Camino", "Taquería Lupita"), "17:00", "23:00"),
 }
+STREETS = {  # by city
+    "Utrecht": ("Kanaalstraat", "Biltstraat", "Nachtegaalstraat", "Amsterdamsestraatweg", "Voorstraat", "Twijnstraat"),
+    "Ghent": ("Veldstraat", "Brabantdam", "Kortrijksepoortstraat", "Dampoortstraat", "Nieuwland", "Coupure Links"),
+    "Copenhagen": ("Vesterbrogade", "Istedgade", "Nørrebrogade", "Østerbrogade", "Amagerbrogade", "Bredgade"),
+    "Dublin": (
+        "Camden Street",
+        "Capel Street",
+        "Thomas Street",
+        "Rathmines Road",
+        "South Circular Road",
+        "Parnell Street",
+    ),
+    "Lisbon": (
+        "Rua da Prata",
+        "Rua do Alecrim",
+        "Avenida Almirante Reis",
+        "Rua Augusta",
+        "Rua da Palma",
+        "Rua do Ouro",
+    ),
+    "Vienna": (
+        "Mariahilfer Straße",
+        "Neubaugasse",
+        "Josefstädter Straße",
+        "Praterstraße",
+        "Taborstraße",
+        "Wiedner Gürtel",
+    ),
+}
 LABELS = ("Home", "Office", "Parents", "Studio", "Neighbour", "Allotment")
 # code, kind, value (percent or cents), least spending in cents, cuisine
 VOUCHERS = (
@@ -89,13 +118,16 @@ NOTES = (
     "no onions", "extra spicy please", "sauce on the side", "gluten free bread if possible", "no ice", "well done",
     "cut in half", "without coriander", "extra napkins", "mild, it is for a child", "no nuts, allergy", "oat milk",
 )  # fmt: skip
+NOTES_ON_ANYTHING = (
+    "extra napkins", "no nuts, allergy", "pack it separately please", "no cutlery needed", "mark the lid with Sam",
+)  # fmt: skip
 PRAISE = (
-    "Still hot when it arrived", "Friendly courier, great food", "Best naan in town", "Everything as ordered",
+    "Still hot when it arrived", "Friendly courier, great food", "Fresh and well packed", "Everything as ordered",
     "Perfect for our team lunch", "Lovely packaging", "Will order again",
 )  # fmt: skip
 GRUMBLES = (
-    "Fries were a bit soggy", "Late, but the restaurant called", "Portion smaller than last time", "Soup had leaked",
-    "Too salty for my taste",
+    "Packed carelessly", "Late, but the restaurant called", "Portion smaller than last time", "Something had leaked",
+    "Not as good as last time",
 )  # fmt: skip
 COMMENTS = (  # go with any number of stars
     "Arrived ten minutes after the promised time", "Left at the reception as asked", "Ordered for a team lunch",
