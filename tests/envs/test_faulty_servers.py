@@ -137,7 +137,7 @@ def test_statements_answer_alike_however_often_they_ran():
         ctx.execute(INSERT, id="ITM-3", name="third", open=False)
         ctx.execute(UPDATE, key="ITM-2", name="second")
         found = [ctx.rows(TEXT), *(ctx.rows(BY_NAMES, names=names) for names in (["first"], [], ["third", "second"]))]
-        found += [ctx.rows(RETURNING, id=f"ITM-{n}", more=more) for number, more in enumerate((None, [1], True), 4)]
+        found += [ctx.rows(RETURNING, id=f"ITM-{n}", more=more) for n, more in enumerate((None, [1], True), 4)]
         return {"id": str(found)}
 
     assert run_often(all_of_them).content["id"] == (
