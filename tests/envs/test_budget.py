@@ -89,6 +89,16 @@ def spend(category: str, amount: float = 5, **more: Any) -> dict[str, Any]:
 # What the tools do
 
 
+def test_a_category_shows_whether_it_can_be_overspent_and_keeps_its_name_to_itself():
+    world = Budgets(0)
+    of = {"budget_id": world.budgets[0]["budget_id"]}
+    made = world.read("create_budget_category", **of, name="Chess club", overspending="blocked")
+    rows = world.read("list_budget_categories", **of)["budget_categories"]
+    row = next(row for row in rows if row["budget_category_id"] == made["budget_category_id"])
+    assert (row["overspending"], row["limit"], row["spent"]) == ("blocked", 0.0, 0.0)
+    assert "already" in world.call("create_budget_category", **of, name=" chess Club ").message
+
+
 def test_an_expense_counts_in_its_category_and_month():
     world, row = a_category(lambda row: row["late"] and row["limit"] - row["spent"] > 6)
     made = world.read("record_expense", **spend(row["id"], 5.25))

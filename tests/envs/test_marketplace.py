@@ -182,3 +182,11 @@ def test_independent_calls_commute():
         assert all(market.call(name, **arguments).ok for name, arguments in calls[::turn])
         digests.add(market.session.digest())
     assert len(digests) == 1
+
+
+def test_who_collects_a_thing_learns_the_city_and_titles_tell_the_same_as_the_condition():
+    rows = [row for seed in range(3) for row in Market(seed).for_sale()]
+    assert all(("pickup_city" in row) == (row["delivery"] == "pickup") for row in rows)
+    assert {"parcel", "pickup"} == {row["delivery"] for row in rows}
+    assert not [row["title"] for row in rows if row["condition"] == "new" and "vintage" in row["title"]]
+    assert {row["condition"] for row in rows if "barely used" in row["title"]} <= {"like_new"}

@@ -264,6 +264,7 @@ REFUSALS = [
     ("create_invoice", billing(due_date="2020-01-01"), "due_date 2020-01-01 must be from today ("),
     ("create_invoice", billing(due_date="9999-12-31"), "due_date 9999-12-31 must be from today ("),
     ("create_invoice", billing(amount=50_000.01), "is above the limit of 50000.00; split it up"),
+    ("create_invoice", billing(amount=0.49), "an invoice of 0.49 is too small to be charged; at least 0.50"),
     ("void_invoice", of_invoice(status="void"), "was voided already, on"),
     ("void_invoice", of_invoice(status="paid"), "only invoices without any payment can be voided"),
     ("void_invoice", partly_paid, "create_refund gives money back"),

@@ -123,6 +123,16 @@ def receive(row: Row, units: int | None = None) -> Call:
 # What the tools do
 
 
+def test_a_store_spares_what_it_has_above_its_reorder_point_and_no_more(chain):
+    def spare(row):
+        return row["available"] - row["reorder_point"]
+
+    source = pick(chain.plenty(), lambda row: 0 < spare(row) <= 12)
+    calls = list(transfers(chain, spare(source) + 1, [source]))
+    chain.refused(f"at most {spare(source)} can be spared", calls)
+    chain.accepted(transfers(chain, spare(source), [source]))
+
+
 def test_a_transfer_reserves_then_leaves_then_arrives_short(chain):
     asked, created = chain.accepted(transfers(chain, 5))
     source = pick(chain.levels, store_id=asked["from_store_id"], sku_id=asked["sku_id"])

@@ -67,6 +67,10 @@ def create_invoice(
         raise Rejected(
             f"an invoice of {amount:.2f} is above the limit of {money(rules.LARGEST_INVOICE):.2f}; split it up"
         )
+    if total < rules.SMALLEST_CHARGE:
+        raise Rejected(
+            f"an invoice of {amount:.2f} is too small to be charged; at least {money(rules.SMALLEST_CHARGE):.2f}"
+        )
     overdue = [row["id"] for row in ctx.rows(_OVERDUE, customer=customer_id, today=ctx.today)]
     if len(overdue) >= _MOST_OVERDUE:
         raise Rejected(
