@@ -40,7 +40,7 @@ class Backlog:
             "sprint_id": None,
             "parent_id": None,
             "points": None,
-            "due_on": self.draft.day(rng.randint(-6, 40)) if rng.random() < 0.25 else None,
+            "due_on": self.draft.day(rng.randint(-min(6, age), 40)) if rng.random() < 0.25 else None,
             "created_on": self.draft.day(-age),
         }
         issue = self.draft.add(Issue, **row | values)
@@ -135,7 +135,8 @@ def _dead_ends(backlog: Backlog, left: list[Row]) -> None:
     wish, copy = left.pop(), left.pop()
     for issue, resolution in ((bug, "cannot_reproduce"), (wish, "wont_do"), (copy, "duplicate")):
         backlog.move(issue, "done", resolution, ended=rng.randint(2, 30))
-    backlog.draft.add(Link, issue_id=copy["id"], other_id=rng.choice(left)["id"], relation="duplicates")
+    older = [issue for issue in left if backlog.age[issue["id"]] >= backlog.age[copy["id"]]]
+    backlog.draft.add(Link, issue_id=copy["id"], other_id=rng.choice(older or left)["id"], relation="duplicates")
 
 
 def _assign(backlog: Backlog) -> None:
@@ -196,15 +197,18 @@ def _traces(backlog: Backlog, logged: Counter[tuple[str, str]]) -> None:
             )
         if issue["type"] == "epic" or not issue["assignee_id"] or issue["status"] == "to_do":
             continue
-        for _ in range(rng.choice((1, 1, 2))):
-            _log(draft, issue, rng.randint(ended, min(age, ended + 12)), logged)
+        days = [rng.randint(ended, min(age, ended + 12)) for _ in range(rng.choice((1, 1, 2)))]
+        if not any([_log(draft, issue, day, logged) for day in days]):
+            any(_log(draft, issue, day, logged) for day in range(ended, age))  # the last day that has room
 
 
-def _log(draft: Draft, issue: Row, days: int, logged: Counter[tuple[str, str]]) -> None:
-    """Log work on the last working day at that time, unless the issue is younger or the person's day is full."""
+def _log(draft: Draft, issue: Row, days: int, logged: Counter[tuple[str, str]]) -> bool:
+    """Log work on the last working day at that time. False when the issue is younger, or the person's day full."""
     weekday = (draft.today - timedelta(days=days)).weekday()
     day, minutes = draft.day(-days - max(weekday - 4, 0)), draft.rng.randint(2, 14) * 15
     worker = issue["assignee_id"]
-    if issue["created_on"] <= day and logged[worker, day] + minutes <= _LOGGED_A_DAY:
-        logged[worker, day] += minutes
-        draft.add(Worklog, issue_id=issue["id"], user_id=worker, minutes=minutes, worked_on=day)
+    if issue["created_on"] > day or logged[worker, day] + minutes > _LOGGED_A_DAY:
+        return False
+    logged[worker, day] += minutes
+    draft.add(Worklog, issue_id=issue["id"], user_id=worker, minutes=minutes, worked_on=day)
+    return True

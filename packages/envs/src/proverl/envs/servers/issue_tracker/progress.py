@@ -107,7 +107,7 @@ class LoggedWork(TypedDict):
     phrases=[
         "log {minutes} minutes of work on {issue_id}[ for {worked_on}]",
         "record that I spent {minutes} minutes on {issue_id}[ on {worked_on}]",
-        "book {minutes} minutes for {issue_id}[, done on {worked_on}]",
+        "enter {minutes} minutes of work for {issue_id}[, done on {worked_on}]",
         "add a work log of {minutes} minutes to {issue_id}[ dated {worked_on}]",
     ],
 )
