@@ -56,9 +56,9 @@ class DealList(TypedDict):
     read_only=True,
     phrases=[
         "search the deals[ with {company_id}][ owned by {owner_id}][ in the stage {stage}][, {limit} at most]",
-        "find deals[ in {stage}][ of {owner_id}][ with {company_id}]",
+        "find deals[ in the {stage} stage][ of {owner_id}][ with {company_id}]",
         "list the next[ {limit}] deals to close[ in the stage {stage}][ of {owner_id}]",
-        "show me which deals[ with {company_id}] we have[ in {stage}]",
+        "show me which deals[ with {company_id}] we have[ in the {stage} stage]",
     ],
 )
 def search_deals(

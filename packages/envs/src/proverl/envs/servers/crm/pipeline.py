@@ -78,7 +78,9 @@ def _done(draft: Draft, record: Row, kind: str, outcome: str, last: str, **link:
     born = _days_ago(draft, record["created_on"])
     end = _days_ago(draft, last)
     days = draft.rng.randint(end, max(end, born - 1))
-    days = min(days + max((draft.today - timedelta(days=days)).weekday() - 4, 0), born)
+    days += max((draft.today - timedelta(days=days)).weekday() - 4, 0)
+    if days > born:  # no Friday since then: the Monday after
+        days = max(days - 3, end)
     late = draft.rng.choice((0, 0, 0, 1, 3))
     done = draft.day(-max(days - late, end))
     _task(draft, kind, draft.day(-days), status="done", outcome=outcome, done_on=done, **link)

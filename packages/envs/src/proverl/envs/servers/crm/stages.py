@@ -42,7 +42,7 @@ class MovedDeal(TypedDict):
         "move {deal_id} to {stage}[ with the new amount {amount}]",
         "advance {deal_id} to the stage {stage}",
         "change the stage of {deal_id} to {stage}[ because of {lost_reason}]",
-        "put {deal_id} into {stage}[ and set its amount to {amount}]",
+        "put {deal_id} into the {stage} stage[ and set its amount to {amount}]",
     ],
 )
 def move_deal_stage(
