@@ -37,6 +37,7 @@ def test_invited_people_wait_until_they_are_admitted_and_all_leave_at_the_end(ac
 def test_without_a_waiting_room_people_come_straight_in(account):
     meeting = account.begin(COLLEAGUE, waiting_room="off")
     assert account.people(meeting) == {"Robin Vance": "joined", "Mei Chen": "joined"}
+    assert account.read("invite_participant", meeting_id=meeting, email=OUTSIDER)["status"] == "joined"
 
 
 def test_a_recording_ends_with_its_meeting_and_can_then_be_shared(account):

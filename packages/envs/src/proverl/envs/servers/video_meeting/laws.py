@@ -22,10 +22,13 @@ def nobody_hosts_two_meetings_at_once(ctx: Context) -> None:
 
 @server.invariant
 def people_are_only_in_live_meetings(ctx: Context) -> None:
-    """Nobody waits for, or has joined, a meeting that does not go on."""
+    """Nobody waits for, or has joined, a meeting that does not go on, or waits where there is no waiting room."""
     present = _PARTICIPANT.status.in_(rules.PRESENT) & (_MEETING.status != "live")
     lost = ctx.rows(select(_PARTICIPANT.id).select_from(_PEOPLE).where(present))
     assert not lost, f"in meetings that are not live: {lost}"
+    waits = (_PARTICIPANT.status == "waiting") & ~_MEETING.waiting_room
+    outside = ctx.rows(select(_PARTICIPANT.id).select_from(_PEOPLE).where(waits))
+    assert not outside, f"waiting where there is no waiting room: {outside}"
 
 
 @server.invariant

@@ -69,8 +69,8 @@ class MeetingList(TypedDict):
     phrases=[
         "list my[ {status}] meetings[ on {date}][ about {topic}][, {limit} at most]",
         "show me which[ {status}] meetings there are[ with {topic} in the topic]",
-        "look up[ {limit} of] the[ {status}] meetings[ of {date}]",
-        "check what meetings I have[ on {date}][ that are {status}]",
+        "look up the[ first {limit}][ {status}] meetings[ of {date}]",
+        "check what meetings I have[ on {date}][ with the status {status}]",
     ],
 )
 def list_meetings(

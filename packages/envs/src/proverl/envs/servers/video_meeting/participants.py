@@ -16,7 +16,7 @@ ParticipantStatus = Literal["invited", "waiting", "joined", "removed"]
 
 
 class InvitedParticipant(TypedDict):
-    """Somebody just invited; in a live meeting they wait to be admitted."""
+    """Somebody just invited; to a live meeting they have come."""
 
     participant_id: ParticipantId
     name: str
@@ -37,7 +37,7 @@ def invite_participant(
     email: Annotated[Email, "E-mail address of the person"],
     role: Annotated[Literal["attendee", "cohost"], "Co-hosts must be colleagues"] = "attendee",
 ) -> InvitedParticipant:
-    """Invite somebody to a meeting. Invited to a live meeting, they are in the waiting room until admitted."""
+    """Invite somebody to a meeting. They come to a live one at once, into its waiting room if there is one."""
     row = rules.meeting(ctx, meeting_id)
     if row["status"] in ("ended", "cancelled"):
         raise Rejected(f"meeting {meeting_id} is {row['status']}; invite people to a scheduled or live meeting")
@@ -47,13 +47,13 @@ def invite_participant(
     rules.not_yet_invited(ctx, meeting_id, who)
     rules.room_for_one_more(ctx, row)
     person = ctx.find(Person, who) or ctx.insert(Person, email=who, name=_name(who), host_key=None)
-    is_live = row["status"] == "live"
+    arrives_as = "waiting" if row["waiting_room"] else "joined"
     participant = ctx.insert(
         Participant,
         meeting_id=meeting_id,
         email=who,
         role=role,
-        status="waiting" if is_live else "invited",
+        status=arrives_as if row["status"] == "live" else "invited",
         is_muted=False,
         objects_to_recording=False,
     )

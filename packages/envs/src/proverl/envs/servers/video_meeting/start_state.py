@@ -100,6 +100,7 @@ class _Account:
         if meeting["is_confidential"] or rng.random() < 0.35:
             return
         begun = start + timedelta(minutes=rng.randint(0, 6))
+        self._remove_objectors(meeting)
         recording = self._recording(meeting, begun, start + timedelta(minutes=meeting["minutes"] - rng.randint(0, 4)))
         if recording["status"] == "available" and meeting["host"] == ME:
             for email in rng.sample(self.colleagues, rng.choice((0, 0, 1, 2))):
@@ -123,7 +124,7 @@ class _Account:
 
     def _remove_objectors(self, meeting: Row) -> None:
         for row in self.draft.rows[Participant]:
-            if row["meeting_id"] == meeting["id"] and row["status"] == "joined":
+            if row["meeting_id"] == meeting["id"] and row["status"] in ("joined", "left"):
                 row["objects_to_recording"] = False
 
     def _meeting(
@@ -146,7 +147,7 @@ class _Account:
             status=status,
             starts_at=start.isoformat(timespec="minutes"),
             minutes=minutes or rng.choice((15, 30, 30, 30)),
-            waiting_room=rng.random() < 0.7,
+            waiting_room=rng.random() < 0.7 or status == "live",
             is_confidential=confidential,
             max_participants=100,
         )
