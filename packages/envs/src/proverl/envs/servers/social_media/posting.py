@@ -50,7 +50,7 @@ class CreatedPost(TypedDict):
 
 @server.tool(
     phrases=[
-        "post {text}[ for {audience} to see]",
+        "post {text}[; the audience is {audience}]",
         "write a post that says {text}[ and let {comments_by} comment]",
         "publish the post {text}[ and quote {quoted_post_id} in it]",
         "create a post: {text}[, audience {audience}][, comments by {comments_by}]",

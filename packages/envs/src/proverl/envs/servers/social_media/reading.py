@@ -91,7 +91,7 @@ def _item(row: Row) -> PostItem:
     read_only=True,
     phrases=[
         "show me my feed[, {sort} posts first][, {limit} posts]",
-        "open my feed[ sorted by {sort}]",
+        "open my feed[ with the {sort} posts]",
         "check what the people I follow have posted[, {limit} posts at most]",
         "read me the[ {limit}][ {sort}] posts of my feed",
     ],

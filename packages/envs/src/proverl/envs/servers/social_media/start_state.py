@@ -133,7 +133,7 @@ class Network:
             follower_id=follower,
             followed_id=row["id"],
             accepted=accepted,
-            since=self.draft.day(-self.rng.randint(3, 700)),
+            since=self.draft.day(-self.rng.randint(_DAYS + 1, 700)),
         )
         if accepted:
             self.followers[row["id"]].append(follower)
