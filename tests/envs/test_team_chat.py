@@ -33,7 +33,7 @@ class Chat:
     def channel(self, name: str) -> str:
         return next(
             row["channel_id"]
-            for show in ("joined", "unjoined", "archived")
+            for show in ("joined", "joinable", "archived")
             for row in self.channels(show=show)
             if row["name"] == name
         )
@@ -44,7 +44,7 @@ class Chat:
 
     def unjoined(self) -> str:
         """A channel with messages that the user could join."""
-        return next(row["channel_id"] for row in self.channels(show="unjoined") if self.messages(row["channel_id"]))
+        return next(row["channel_id"] for row in self.channels(show="joinable") if self.messages(row["channel_id"]))
 
     def own(self, visibility: str = "public") -> str:
         return self.do("create_channel", name=f"plans-{visibility}", visibility=visibility)["channel_id"]
@@ -231,7 +231,7 @@ REFUSALS: list[tuple[str, Callable[[Chat], dict[str, Any]], str]] = [
     ("post_message", post(Chat.joined, text=" \n"), "is blank; write at least one visible character"),
     ("post_thread_reply", reply_to(fine, text="\t"), "is blank; write at least one visible character"),
     ("post_thread_reply", reply_to(fine, "archived", text="Hi"), "is archived"),
-    ("post_thread_reply", reply_to(fine, "unjoined", text="Hi"), "you are not in #"),
+    ("post_thread_reply", reply_to(fine, "joinable", text="Hi"), "you are not in #"),
     ("post_thread_reply", reply_to(deleted, text="Hi"), "was deleted by its author; choose another message"),
     ("post_thread_reply", reply_to_a_reply, "is itself a reply; answer in its thread by replying to MSG-"),
     ("add_reaction", same_reaction, "with pray already; choose another emoji"),

@@ -28,7 +28,7 @@ _CHANNELS = (
             (bindparam("show") == "") & ~_CHANNEL.archived,
             (bindparam("show") == "archived") & _CHANNEL.archived,
             (bindparam("show") == "joined") & ~_CHANNEL.archived & _CHANNEL.id.in_(_JOINED),
-            (bindparam("show") == "unjoined") & ~_CHANNEL.archived & _CHANNEL.id.not_in(_JOINED),
+            (bindparam("show") == "joinable") & ~_CHANNEL.archived & _CHANNEL.id.not_in(_JOINED),
         ),
     )
     .order_by(_CHANNEL.name)
@@ -65,7 +65,7 @@ class ChannelList(TypedDict):
 def list_channels(
     ctx: Context,
     show: Annotated[
-        Literal["joined", "unjoined", "archived"] | None,
+        Literal["joined", "joinable", "archived"] | None,
         "Only those you are in, could still join, or that are closed; all but the archived ones if left out",
     ] = None,
     name: Annotated[

@@ -51,8 +51,8 @@ class MemberList(TypedDict):
     read_only=True,
     phrases=[
         "find the members[ called {name}][ in {channel_id}][, {limit} at most]",
-        "look up who[ named {name}] is in the chat[, or more precisely in {channel_id}]",
-        "list the[ first {limit}] people[ of {channel_id}][ with {name} in their name]",
+        "look up people[ named {name}] in the workspace[, only those in {channel_id}]",
+        "list the[ first {limit}] people in the workspace[, only those in {channel_id}][, with {name} in their name]",
         "show me the members[ of {channel_id}][ who are called {name}]",
     ],
 )

@@ -144,7 +144,7 @@ class ThreadView(TypedDict):
         "list the replies to {message_id}",
         "show me the thread of {message_id}",
         "check how people reacted to {message_id}",
-        "read what was answered to {message_id}",
+        "read what people answered to {message_id}",
     ],
 )
 def list_thread_replies(ctx: Context, message_id: Annotated[MessageId, "Message that began the thread"]) -> ThreadView:
