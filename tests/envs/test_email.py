@@ -309,7 +309,7 @@ REFUSALS: list[tuple[str, Callable[[Mailbox], Arguments], str]] = [
     ("draft_email_forward", passed_on(lambda box: box.email(restricted)), "does not allow forwarding; ask them"),
     ("draft_email_forward", passed_on(first_in("trash")), "is in trash; move it to the inbox before it is forwarded"),
     ("draft_email_forward", Mailbox.rescued_spam, "infected; choose another attachment"),
-    ("add_draft_recipient", Mailbox.same_recipient, "is a to recipient of"),
+    ("add_draft_recipient", Mailbox.same_recipient, "is among the to recipients of"),
     ("add_draft_recipient", Mailbox.eleventh_recipient, "at most 10 are allowed, write to a mailing list"),
     ("attach_to_draft", attached(restricted), "ask the sender for a copy"),
     ("attach_to_draft", attached(lambda row: row["folder"] == "spam"), "the virus scan found"),

@@ -248,7 +248,7 @@ def add_draft_recipient(
     rules.reachable(ctx, email_contact_id)
     present = {row["contact_id"]: row["role"] for row in rules.recipients(ctx, draft_id)}
     if email_contact_id in present:
-        raise Rejected(f"{email_contact_id} is a {present[email_contact_id]} recipient of {draft_id} already")
+        raise Rejected(f"{email_contact_id} is among the {present[email_contact_id]} recipients of {draft_id} already")
     if len(present) >= rules.MOST_RECIPIENTS:
         raise Rejected(
             f"draft {draft_id} has {len(present)} recipients; at most {rules.MOST_RECIPIENTS} are allowed, "
