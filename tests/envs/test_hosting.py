@@ -1,21 +1,24 @@
 """The same calls through every path give the same results: in process, stdio, HTTP, both protocols."""
 
 import asyncio
+import json
 import socket
+import struct
 import sys
 import threading
 import time
+from http.client import HTTPResponse
 
 import httpx
 import pytest
-import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
+from mcp_types import LATEST_PROTOCOL_VERSION
 
 from proverl.core import Call, ErrorCode
 from proverl.envs import Session
 from proverl.envs.client import RemoteSession
-from proverl.envs.hosting import SESSION_KEY, Sessions, http_app, mcp_server
+from proverl.envs.hosting import CALL_KEY, SESSION_KEY, Sessions, http_app, http_server, mcp_server
 
 CALLS = [
     ("list_notes", {}),
@@ -33,8 +36,7 @@ def url(notes):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    config = uvicorn.Config(http_app(Sessions([notes], seed=5)), port=port, log_level="error")
-    server = uvicorn.Server(config)
+    server = http_server(Sessions([notes], seed=5), "127.0.0.1", port)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -132,3 +134,61 @@ def test_a_token_is_required_where_one_is_set(notes):
 
     assert asyncio.run(ask({})) == 401
     assert asyncio.run(ask({"Authorization": "Bearer wrong"})) == 401
+
+
+async def test_a_call_id_of_null_is_none(url):
+    async with Client(url) as client:
+        for text in ("a", "b"):
+            answer = await client.call_tool("add_note", {"text": text, "cost": 1}, meta={CALL_KEY: None})
+            assert not answer.is_error
+
+
+async def test_a_long_name_of_a_session_is_not_repeated_at_length(url):
+    async with Client(url) as client:
+        with pytest.raises(MCPError, match="no session 'x") as told:
+            await client.call_tool("list_notes", {}, meta={SESSION_KEY: "x" * 100_000})
+    assert len(str(told.value)) < 200
+
+
+def test_a_client_on_the_port_of_one_that_left_gets_a_session_of_its_own(url):
+    port = int(url.split(":")[2].split("/")[0])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        own_port = free.getsockname()[1]
+    first, second = (digest_after_a_note(port, own_port) for _ in range(2))
+    assert first == second
+
+
+def digest_after_a_note(port, own_port):
+    """Connect from this port, write a note, and return the digest that the server then tells."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # the port is free at once
+        client.bind(("127.0.0.1", own_port))
+        client.connect(("127.0.0.1", port))
+        added = asked(client, "tools/call", {"name": "add_note", "arguments": {"text": "mine", "cost": 1}})
+        assert not added["isError"]
+        return asked(client, "proverl/session/digest", {})["digest"]
+
+
+def asked(client, method, params):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": LATEST_PROTOCOL_VERSION,
+        "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}})
+    head = {
+        "host": f"127.0.0.1:{client.getpeername()[1]}",
+        "accept": "application/json, text/event-stream",
+        "content-type": "application/json",
+        "mcp-protocol-version": LATEST_PROTOCOL_VERSION,
+        "mcp-method": method,
+        "mcp-name": params.get("name", ""),
+        "content-length": str(len(body)),
+    }
+    lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in head.items() if value), "", body]
+    client.sendall("\r\n".join(lines).encode())
+    response = HTTPResponse(client)
+    response.begin()
+    return json.loads(response.read())["result"]

@@ -35,10 +35,16 @@ def _load(name: str) -> Server:
 def servers() -> None:
     """List the installed servers."""
     table = Table("server", "tools", "what it is")
+    faults = []
     for name in server_names():
-        server = load_server(name)
-        table.add_row(name, str(sum(not tool.hidden for tool in server.tools)), server.description)
+        try:
+            server = load_server(name)
+            table.add_row(name, str(sum(not tool.hidden for tool in server.tools)), server.description)
+        except ValueError as error:  # one faulty server does not hide the others
+            faults.append(str(error))
     console.print(table)
+    if faults:
+        raise _fail("\n".join(faults))
 
 
 @app.command()
@@ -84,7 +90,7 @@ def _parsed(text: str) -> tuple[str, dict[str, Json]]:
         raise _fail(f'{name!r} is no tool\'s name; write TOOL or TOOL={{"parameter": value}} as one argument')
     try:
         arguments = json.loads(body or "{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _fail(f'arguments of {name} are not JSON ({error}); write {name}={{"parameter": value}}') from None
     if not isinstance(arguments, dict):
         raise _fail(f'arguments of {name} are {body}; write a JSON object: {name}={{"parameter": value}}')
@@ -100,12 +106,14 @@ def serve(
     seed: Annotated[int, typer.Option(help="Seed for clients that name no session")] = 0,
 ) -> None:
     """Serve over MCP: stdio by default, streamable HTTP at http://HOST:PORT/mcp with --http PORT."""
-    from proverl.envs.hosting import Sessions, http_app, serve_stdio  # imported late: the other commands need no MCP
+    from proverl.envs.hosting import Sessions, http_server, serve_stdio  # imported late: the other commands need no MCP
 
     try:
         sessions = Sessions([_load(name) for name in server], seed)
-        Session(sessions.servers, seed).close()
-    except ValueError as error:
+        with Session(sessions.servers, seed) as session:  # a fault of a server shows here, not at the first call
+            session.check_invariants()
+            session.digest()
+    except (ValueError, AssertionError) as error:
         raise _fail(str(error)) from None
     if http is None:
         asyncio.run(serve_stdio(sessions))
@@ -113,10 +121,8 @@ def serve(
     if host not in ("127.0.0.1", "localhost", "::1") and not token:
         raise _fail(f"--host {host} is reachable from elsewhere; give --token (or PROVERL_TOKEN), or use 127.0.0.1")
     _check_port(host, http)
-    import uvicorn
-
     print(f"serving {', '.join(server)} at http://{host}:{http}/mcp", file=sys.stderr)
-    uvicorn.run(http_app(sessions, host, token), host=host, port=http, log_level="warning", timeout_keep_alive=3600)
+    http_server(sessions, host, http, token).run()
 
 
 def _check_port(host: str, port: int) -> None:

@@ -2,16 +2,18 @@
 
 A session is named by us, since the current protocol knows none: by `_meta["proverl/session"]` of a request, or by
 `?session=` in the URL. A client that names none gets one of its own: per process on stdio, per `Mcp-Session-Id` in the
-older protocol, per TCP connection in the current one. Three further requests are for our own client:
+older protocol, per TCP connection in the current one, closed with it. Three further requests are for our own client:
 `proverl/session/open`, `proverl/session/close`, `proverl/session/digest`.
 """
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server import Server as McpServer
@@ -23,11 +25,16 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 
 from proverl.core import Call, Result, Tool
+from proverl.envs.schema import brief
 from proverl.envs.server import Server
 from proverl.envs.session import Session
 
+if TYPE_CHECKING:
+    import uvicorn
+
 SESSION_KEY = "proverl/session"
 CALL_KEY = "proverl/call"
+_CONNECTION = "proverl_connection"
 
 
 class OpenParams(types.RequestParams):
@@ -73,7 +80,7 @@ class Sessions:
         """The open session of this name. Raises MCPError when there is none: it is never made up."""
         session = self._use((name, True))
         if session is None:
-            raise _error(f"no session {name!r}; open one with proverl/session/open")
+            raise _error(f"no session {brief(name)}; open one with proverl/session/open")
         return session
 
     def own(self, client: str) -> Session:
@@ -128,8 +135,9 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         session = _session(sessions, context)
-        call_id = str((context.meta or {}).get(CALL_KEY, ""))
-        return _answer(await session.execute(Call(params.name, params.arguments or {}, call_id)))
+        call_id = (context.meta or {}).get(CALL_KEY)
+        call = Call(params.name, params.arguments or {}, "" if call_id is None else str(call_id))
+        return _answer(await session.execute(call))
 
     host: McpServer[Any] = McpServer(
         f"proverl-{name}",
@@ -176,7 +184,9 @@ def _name(context: ServerRequestContext[Any]) -> tuple[str, bool]:
     if request is None:
         return "stdio", False
     protocol_session = request.headers.get("mcp-session-id")
-    return (f"mcp:{protocol_session}" if protocol_session else f"tcp:{request.client}"), False
+    if protocol_session:
+        return f"mcp:{protocol_session}", False
+    return f"tcp:{request.scope.get('state', {}).get(_CONNECTION, request.client)}", False
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -221,6 +231,34 @@ def http_app(sessions: Sessions, host: str = "127.0.0.1", token: str = "") -> St
     if token:
         app.add_middleware(BearerToken, token=token)
     return app
+
+
+def http_server(sessions: Sessions, host: str, port: int, token: str = "") -> "uvicorn.Server":
+    """The application of `http_app` in a web server that also tells connections apart."""
+    import uvicorn  # late: stdio needs none
+
+    app, protocol = http_app(sessions, host, token), _connections(sessions)
+    config = uvicorn.Config(app, host, port, http=protocol, log_level="warning", timeout_keep_alive=3600)
+    return uvicorn.Server(config)
+
+
+def _connections(sessions: Sessions) -> type[asyncio.Protocol]:
+    """uvicorn's protocol with a number for each connection: a client's port is another client's a moment later."""
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+    numbers = count()
+
+    class Numbered(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self._number = next(numbers)
+            self.app_state: dict[str, Any] = {**self.app_state, _CONNECTION: self._number}
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            sessions.close(f"tcp:{self._number}", named=False)
+            super().connection_lost(exc)
+
+    return Numbered
 
 
 class BearerToken:

@@ -12,7 +12,8 @@ from proverl.envs.server import Server
 
 @cache
 def _entries() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in sorted(entry_points(group="proverl.servers"), key=lambda item: item.name)}
+    found = entry_points(group="proverl.servers")
+    return {entry.name: entry for entry in sorted(found, key=lambda item: (item.name, item.value))}
 
 
 def server_names() -> tuple[str, ...]:
@@ -33,12 +34,21 @@ def load_server(name: str) -> Server:
     """Import and return a server. Raises ValueError when there is none of this name, or it is something else."""
     check_server(name)
     entry = _entries()[name]
-    with _no_collection():
-        server = entry.load()
+    others = {other.value for other in entry_points(group="proverl.servers", name=name)} - {entry.value}
+    if others:
+        raise ValueError(f"server {name!r} is both {entry.value!r} and {others.pop()!r}; uninstall or rename one")
+    try:
+        with _no_collection():
+            server = entry.load()
+    except Exception as error:
+        told = f"entry point {name!r} = {entry.value!r} cannot be loaded: {type(error).__name__}: {error}"
+        raise ValueError(told) from error
     if not isinstance(server, Server):
         raise ValueError(
             f"entry point {name!r} = {entry.value!r} is a {type(server).__name__}, not a proverl.envs.Server"
         )
+    if server.name != name:
+        raise ValueError(f"entry point {name!r} = {entry.value!r} is a server named {server.name!r}; use one name")
     return server
 
 
