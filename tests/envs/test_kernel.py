@@ -207,6 +207,10 @@ def test_schemas_name_the_entities_with_their_server(notes):
     assert tool.required == ("note_id",)
 
 
+class IdOnly(TypedDict):
+    id: str
+
+
 def slow_server(seen):
     class Base(DeclarativeBase):
         pass
@@ -326,6 +330,7 @@ def test_arguments_nested_deeply_are_refused(notes):
         nested = [nested]
     with Session([notes], 0) as session:
         for call_id in ("", "one"):
+            assert session.call("get_note", {"note_id": 10**5_000}, call_id).code == ErrorCode.INVALID_ARGUMENTS
             assert session.call("get_note", {"note_id": nested}, call_id).code == ErrorCode.INVALID_ARGUMENTS
 
 
@@ -423,3 +428,31 @@ async def test_calls_of_one_session_run_one_after_the_other(notes):
         expected = [one.call(call.name, call.arguments) for call in calls]
         assert await asyncio.gather(*(two.execute(call) for call in calls)) == expected
         assert await two.state_digest() == one.digest()
+
+
+async def test_a_call_whose_caller_goes_away_acts_once_and_the_next_one_waits_for_it():
+    started, go_on = threading.Event(), threading.Event()
+    server = slow_server([])
+    row = next(table for table in server.storage.tables if table.name == "row")
+
+    def wait(ctx: Context, id: str) -> IdOnly:
+        """Wait to be let on."""
+        ctx.db.execute(row.insert().values(id=id))
+        started.set()
+        go_on.wait(4)
+        return {"id": id}
+
+    server.tool(phrases=["wait {id}"])(wait)
+    with Session([server], 0) as session:
+        task = asyncio.create_task(session.execute(Call("wait", {"id": "x"}, "one")))
+        await asyncio.to_thread(started.wait, 4)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        again = asyncio.create_task(session.execute(Call("wait", {"id": "x"}, "one")))
+        digest = asyncio.create_task(session.state_digest())
+        await asyncio.sleep(0.05)
+        go_on.set()
+        assert (await again).ok
+        assert await digest == session.digest()
+        assert len(session.diff()["slow.row"]) == 1

@@ -161,7 +161,7 @@ def _add_session_requests(host: McpServer[Any], sessions: Sessions) -> None:
         return types.EmptyResult()
 
     async def digest_session(context: ServerRequestContext[Any], params: types.RequestParams) -> BaseModel:
-        return DigestResult(digest=_session(sessions, context).digest())
+        return DigestResult(digest=await _session(sessions, context).state_digest())
 
     host.add_request_handler("proverl/session/open", OpenParams, open_session)
     host.add_request_handler("proverl/session/close", types.RequestParams, close_session)

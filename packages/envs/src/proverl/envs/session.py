@@ -73,6 +73,7 @@ class Session:
         self._answered: dict[str, tuple[str, Result]] = {}
         self._closed = False
         self._busy = False  # while a tool runs
+        self._running: asyncio.Future[Result] | None = None  # the last call in a thread
         self._stuck = ""  # the tool that was given up
         self._turn = asyncio.Lock()  # calls of one session run one after the other
 
@@ -98,7 +99,10 @@ class Session:
                 self._release()
 
     def _once(self, name: str, arguments: dict[str, Json], call_id: str) -> Result:
-        text = repr((name, arguments))
+        try:
+            text = repr((name, arguments))
+        except ValueError:  # Python writes no integer of so many digits
+            return Result(None, ErrorCode.INVALID_ARGUMENTS, "a number has thousands of digits; use a smaller one")
         if call_id not in self._answered:
             self._answered[call_id] = (text, self._run(name, arguments))
         first, result = self._answered[call_id]
@@ -114,11 +118,14 @@ class Session:
         something outside Python and SQL) is given up after its deadline, and with it the session.
         """
         async with self._turn:
+            if not self._stuck and not await self._wait_for(self._running):  # a caller went away, its call runs on
+                self._stuck = "a tool"
             if self._stuck:
                 return Result(None, ErrorCode.CRASHED, f"{self._stuck} has not come back; the session is lost")
             loop = asyncio.get_running_loop()
             running = loop.run_in_executor(_threads, self.call, call.name, call.arguments, call.id)
-            done, _ = await asyncio.wait([running], timeout=self.call_seconds + _GRACE_SECONDS)
+            self._running = running
+            done = await self._wait_for(running)
             if done:
                 return running.result()
             self._stuck = call.name
@@ -127,9 +134,17 @@ class Session:
 
     async def state_digest(self) -> str:
         """The same as `digest`, in that shape. Raises RuntimeError when a tool has not come back."""
-        if self._stuck:
-            raise RuntimeError(f"{self._stuck} has not come back; the session is lost")
-        return self.digest()
+        async with self._turn:
+            if self._stuck or not await self._wait_for(self._running):
+                raise RuntimeError(f"{self._stuck or 'a tool'} has not come back; the session is lost")
+            return self.digest()
+
+    async def _wait_for(self, running: "asyncio.Future[Result] | None") -> bool:
+        """Whether this call has come back, before its deadline and some grace."""
+        if running is None or running.done():
+            return True
+        done, _ = await asyncio.wait([running], timeout=self.call_seconds + _GRACE_SECONDS)
+        return bool(done)
 
     def digest(self) -> str:
         """SHA-256 (hex) of the content of all states, audit columns left out."""
