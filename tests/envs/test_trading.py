@@ -159,10 +159,15 @@ def test_another_clients_order_meets_a_waiting_one_and_both_sides_settle(broker)
     broker.session.check_invariants()
 
 
-def test_a_limit_order_for_a_closed_exchange_waits_even_when_it_could_trade(broker):
+def test_while_an_exchange_is_closed_only_orders_that_wait_are_taken(broker):
     stock = broker.stock(low=1, high=1_000, exchange="NYSE", trading="closed")
     arguments = broker.order(symbol=stock["symbol"], quantity=1, limit_price=float(round(stock["ask"] * 1.05)))
-    assert broker.read("place_stock_order", **arguments)["status"] == "open"
+    refused = broker.call("place_stock_order", **arguments)
+    assert refused.code == ErrorCode.REJECTED
+    assert refused.message.startswith("NYSE is closed, and this order would trade at once")
+    assert f"at {stock['ask']:.2f}; until 15:30 give a limit_price below that" in refused.message
+    waiting = broker.read("place_stock_order", **arguments | {"limit_price": float(int(stock["ask"] * 0.97))})
+    assert waiting["status"] == "open"
 
 
 def test_a_watchlist_grows_and_shrinks(broker):
@@ -345,7 +350,7 @@ def test_independent_calls_commute():
         ("UPDATE stock_order SET quantity = 99999 WHERE status = 'open'", "open_orders_are_covered"),
         ("UPDATE stock_order SET filled_value = 0 WHERE side = 'sell'", "trades_respect_limits"),
         ("UPDATE price_alert SET price = 1 WHERE direction = 'rises_to'", "active_alerts_still_wait"),
-        ("UPDATE book_level SET price = price * 2 WHERE side = 'buy'", "open_books_are_not_crossed"),
+        ("UPDATE book_level SET price = price * 2 WHERE side = 'buy'", "books_are_not_crossed"),
     ],
 )
 def test_each_law_notices_a_state_that_breaks_it(corruption, law):

@@ -62,7 +62,7 @@ def place_stock_order(
 ) -> PlacedOrder:
     """Place an order. What the order book has within the limit trades at once; the rest of a limit order waits.
 
-    Market orders need an open exchange. Each order that trades costs 1.00 EUR.
+    While the exchange is closed, only limit orders that wait are taken. Each order that trades costs 1.00 EUR.
     """
     account, stock = rules.open_portfolio(ctx, portfolio_id), rules.tradable_stock(ctx, symbol)
     if side == "buy":
@@ -77,7 +77,12 @@ def place_stock_order(
     if side == "sell":
         rules.sellable(ctx, portfolio_id, symbol, orders, quantity)
     rules.no_self_trade(orders, symbol, side, limit)
-    trades = matching.fills(ctx, symbol, side, quantity, limit) if is_open else []
+    trades = matching.fills(ctx, symbol, side, quantity, limit)
+    if trades and not is_open:
+        raise Rejected(
+            f"{stock['exchange']} is closed, and this order would trade at once, at {money(trades[0].price):.2f}; "
+            f"until {rules.HOURS[stock['exchange']][0]} give a limit_price {'below' if side == 'buy' else 'above'} that"
+        )
     filled, value = sum(trade.quantity for trade in trades), sum(trade.quantity * trade.price for trade in trades)
     if limit is None and filled < quantity:
         raise Rejected(
