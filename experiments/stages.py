@@ -29,7 +29,7 @@ def _synth(inputs: Inputs, folder: Path) -> None:
         ):
 
             def progress(done: int, made: int = made, split: str = split) -> None:
-                inputs.report(made + done, total, f"{split} tasks made last")
+                inputs.report(made + done, total, f"{split} tasks")
 
             tasks = synthesize(config.synth, config.seed, split, size, config.envs.limits, progress)  # type: ignore[arg-type]
             write_tasks(tasks, folder / file)
