@@ -528,3 +528,7 @@ def test_the_start_state_has_every_kind_of_vehicle_and_trouble(seed):
     assert all((row["date"] == today) == (row["status"] == "under_way") for row in drives)
     people = [(row["driver_id"], row["date"]) for row in drives]
     assert len(set(people)) == len(people)
+
+
+def test_a_logbook_ends_where_no_place_is_near_enough():
+    assert FLEET.image(255, start_time(255))  # a world that once was drawn without end

@@ -28,16 +28,20 @@ class Logbook:
         rng = self._draft.rng
         days = sorted(rng.sample(self._working_days, rng.randint(3, 7)), reverse=True)
         stops = self._stops(vehicle, end, len(days))
-        for before, after, days_ago in zip(stops[:-1], stops[1:], days, strict=True):
+        for before, after, days_ago in zip(stops[:-1], stops[1:], days[len(days) + 1 - len(stops) :], strict=True):
             self._enter(vehicle, before, after, days_ago)
 
     def _stops(self, vehicle: Row, end: Row, drives: int) -> list[Row]:
         """Places that end at `end`, each near enough to the next for a charged or filled vehicle."""
         reach = vehicle["capacity"] // vehicle["consumption"] * 8 // 10
         stops = [end]
-        while len(stops) <= drives:
+
+        def fits(place: Row) -> bool:
+            return place is not stops[-1] and suits(vehicle, place) and road_km(place, stops[-1]) <= reach
+
+        while len(stops) <= drives and any(map(fits, self._places)):  # nothing may be near enough to a far place
             place = self._draft.rng.choice(self._places)
-            if place is not stops[-1] and suits(vehicle, place) and road_km(place, stops[-1]) <= reach:
+            if fits(place):
                 stops.append(place)
         return stops[::-1]
 
