@@ -41,9 +41,7 @@ def address(rng: Random) -> str:
     return f"{rng.choice(STREETS)} {rng.randint(1, 180)}"
 
 
-_WHOLE = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"}
-)  # Unicode has no accent to drop
+_WHOLE = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})  # Unicode has no accent to drop
 
 
 def folded(text: str) -> str:

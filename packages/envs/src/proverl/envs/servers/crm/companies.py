@@ -7,11 +7,11 @@ from sqlalchemy import String, bindparam, func, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.crm import rules, words
 from proverl.envs.servers.crm.app import server
 from proverl.envs.servers.crm.leads import Email, PersonName
 from proverl.envs.servers.crm.rules import Limit
-from proverl.envs.servers.crm.spelling import folded
 from proverl.envs.servers.crm.tables import Company, CompanyId, CompanyStatus, Contact, ContactId, Industry, OwnerId
 
 _COMPANIES = (

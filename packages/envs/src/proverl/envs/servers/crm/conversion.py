@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, select, update
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDate, Money, Rejected, Text, cents
+from proverl.envs.names import folded
 from proverl.envs.servers.crm import rules, words
 from proverl.envs.servers.crm.app import server
-from proverl.envs.servers.crm.spelling import folded
 from proverl.envs.servers.crm.tables import (
     Company,
     CompanyId,

@@ -7,10 +7,10 @@ from sqlalchemy import String, bindparam, func, or_, select, update
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.crm import rules, words
 from proverl.envs.servers.crm.app import server
 from proverl.envs.servers.crm.rules import Limit
-from proverl.envs.servers.crm.spelling import folded
 from proverl.envs.servers.crm.tables import Lead, LeadId, LeadStatus, Owner, OwnerId, Source, Task, Unfit
 
 PersonName = Annotated[Text, Field(max_length=80, examples=list(words.PEOPLE))]

@@ -3,9 +3,10 @@
 from datetime import date, timedelta
 
 from proverl.envs import Draft
+from proverl.envs.names import folded
 from proverl.envs.servers.crm import words
 from proverl.envs.servers.crm.rules import BIG_DEAL, MOST_LEADS, MOST_TASKS
-from proverl.envs.servers.crm.spelling import folded, mailbox
+from proverl.envs.servers.crm.spelling import mailbox
 from proverl.envs.servers.crm.tables import Contact, Deal, Lead, Task
 from proverl.envs.state import Row
 

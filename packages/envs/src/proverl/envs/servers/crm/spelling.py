@@ -1,15 +1,8 @@
 """Spelling of names: folded for searches, and as parts of email addresses."""
 
 import re
-import unicodedata
 
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "ß": "ss", "ı": "i", "æ": "ae", "đ": "d"})
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `Muller` finds `Müller`."""
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
-    return "".join(char for char in plain if not unicodedata.combining(char))
+from proverl.envs.names import folded
 
 
 def mailbox(text: str, joint: str) -> str:

@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
-from proverl.envs.names import full_names
+from proverl.envs.names import folded, full_names
 from proverl.envs.servers.crm import words
 from proverl.envs.servers.crm.pipeline import draw_deals, draw_leads
-from proverl.envs.servers.crm.spelling import folded, mailbox
+from proverl.envs.servers.crm.spelling import mailbox
 from proverl.envs.servers.crm.tables import Company, Contact, Owner
 from proverl.envs.state import Row
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from random import Random
 
 from proverl.envs import Draft, names
+from proverl.envs.names import folded
 from proverl.envs.servers.email import stories, words
 from proverl.envs.servers.email.people import Circle
-from proverl.envs.servers.email.rules import folded
 from proverl.envs.servers.email.stories import Story
 from proverl.envs.servers.email.tables import Attachment, Email, EmailAttachment, EmailRecipient, EmailThread
 from proverl.envs.state import Row

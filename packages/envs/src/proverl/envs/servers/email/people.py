@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from proverl.envs import Draft, names
+from proverl.envs.names import folded
 from proverl.envs.servers.email import stories, words
-from proverl.envs.servers.email.rules import folded
 from proverl.envs.servers.email.tables import EmailContact
 from proverl.envs.state import Row
 

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, func, literal, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text, names
+from proverl.envs.names import folded
 from proverl.envs.servers.email import rules, words
 from proverl.envs.servers.email.app import server
 from proverl.envs.servers.email.tables import (
@@ -129,7 +130,7 @@ def search_emails(
     rows = ctx.rows(
         _FOUND,
         folder=folder or "",
-        query=rules.folded(query or ""),
+        query=folded(query or ""),
         contact=email_contact_id or "",
         label=email_label_id or "",
         only=only or "",
@@ -305,7 +306,7 @@ def find_email_contacts(
     limit: Annotated[Limit, "Most contacts listed"] = 5,
 ) -> ContactList:
     """Find saved contacts by name, with their addresses."""
-    rows = ctx.rows(_CONTACTS, name=rules.folded(name or ""), kind=kind or "", limit=limit)
+    rows = ctx.rows(_CONTACTS, name=folded(name or ""), kind=kind or "", limit=limit)
     return {
         "email_contacts": [
             {"email_contact_id": row["id"], "name": row["name"], "address": row["address"], "kind": row["kind"]}

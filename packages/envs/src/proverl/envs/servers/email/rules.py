@@ -1,6 +1,5 @@
 """What the mailbox refuses. Every refusal says what would be right."""
 
-import unicodedata
 from datetime import timedelta
 
 from sqlalchemy import bindparam, func, select
@@ -47,11 +46,6 @@ _HELD_BACK_BY = (
     .where(_CARRIED.attachment_id == bindparam("attachment"), Email.do_not_forward)
     .order_by(Email.id)
 )
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `Muller` finds `Müller`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def email(ctx: Context, email_id: str) -> Row:

@@ -6,6 +6,7 @@ from sqlalchemy import bindparam, insert, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, IsoDateTime, Rejected
+from proverl.envs.names import folded
 from proverl.envs.servers.email import rules
 from proverl.envs.servers.email.app import server
 from proverl.envs.servers.email.tables import (
@@ -61,7 +62,7 @@ def send_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Open draft with 
         thread_id=thread_id,
         sender_id=None,
         subject=row["subject"],
-        folded=rules.folded(f"{row['subject']} {people} {row['body']}"),
+        folded=folded(f"{row['subject']} {people} {row['body']}"),
         body=row["body"],
         folder="sent",
         unread=False,

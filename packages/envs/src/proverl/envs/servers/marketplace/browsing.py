@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, func, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
+from proverl.envs.names import folded
 from proverl.envs.servers.marketplace import bidding, rules, words
 from proverl.envs.servers.marketplace.app import server
 from proverl.envs.servers.marketplace.categories import Category
@@ -83,7 +84,7 @@ def search_listings(
         ctx.get(Member, seller_id, "get_listing names the seller of a listing")
         if seller_id == ME:
             raise Rejected(f"{ME} is you, and this searches what others sell; list_own_listings shows your listings")
-    longest, *others = sorted(rules.folded(query or "").split(), key=len, reverse=True) or [""]
+    longest, *others = sorted(folded(query or "").split(), key=len, reverse=True) or [""]
     rows = ctx.rows(
         _FOR_SALE,
         now=ctx.timestamp,

@@ -1,7 +1,5 @@
 """What the marketplace refuses, and what a sale brings about. Every refusal says what would be right."""
 
-import unicodedata
-
 from sqlalchemy import bindparam, select, update
 
 from proverl.envs import Context, Rejected, money
@@ -24,11 +22,6 @@ _DECLINE_OPEN = (
     .values(status="declined")
     .execution_options(synchronize_session=False)
 )
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `koln` finds `Köln`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def listing(ctx: Context, listing_id: str) -> Row:

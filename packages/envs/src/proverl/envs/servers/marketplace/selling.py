@@ -8,6 +8,7 @@ from sqlalchemy import bindparam, case, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Rejected, Text, cents, money
+from proverl.envs.names import folded
 from proverl.envs.servers.marketplace import rules, words
 from proverl.envs.servers.marketplace.app import server
 from proverl.envs.servers.marketplace.browsing import Condition, Format, Limit
@@ -124,20 +125,20 @@ def create_listing(
     days: Annotated[Literal[3, 5, 7, 10, 30] | None, "How long it runs; else 30, or 7 for an auction"] = None,
 ) -> CreatedListing:
     """Put something up for sale, to be sent by parcel. It ends at 20:00 on its last day; at most 20 may be active."""
-    folded = " ".join(rules.folded(title).split())
-    _allowed(folded, title)
+    search = " ".join(folded(title).split())
+    _allowed(search, title)
     if cents(price) < LEAST_PRICE:
         raise Rejected(f"price {price:.2f} is too low; ask {rules.euros(LEAST_PRICE)} or more")
     runs = days or (7 if format == "auction" else 30)
     if format == "auction" and runs > _LONGEST_AUCTION:
         raise Rejected(f"an auction can't run {runs} days; choose 3, 5, 7 or 10 days, or a fixed price")
-    _room_for(ctx, folded)
+    _room_for(ctx, search)
     row = ctx.insert(
         Listing,
         seller_id=ME,
         title=" ".join(title.split()),
-        folded=folded,
-        category=category_of(folded),
+        folded=search,
+        category=category_of(search),
         condition=condition,
         format=format,
         delivery="parcel",

@@ -11,9 +11,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from proverl.envs import Draft
-from proverl.envs.names import CITIES, full_names
+from proverl.envs.names import CITIES, folded, full_names
 from proverl.envs.servers.marketplace import start_deals, words
-from proverl.envs.servers.marketplace.rules import folded
 from proverl.envs.servers.marketplace.tables import ME, Listing, Member
 from proverl.envs.state import Row
 

@@ -7,10 +7,10 @@ from sqlalchemy import bindparam, case, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.retail_chain import rules, words
 from proverl.envs.servers.retail_chain.app import server
 from proverl.envs.servers.retail_chain.rules import LEVEL, RESERVED, SKU, STORE
-from proverl.envs.servers.retail_chain.start_state import folded
 from proverl.envs.servers.retail_chain.tables import Sku, SkuId, StockLevel, Store, StoreId
 
 StoreFormat = Literal["supermarket", "express", "warehouse"]

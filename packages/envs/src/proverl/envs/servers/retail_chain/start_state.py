@@ -4,12 +4,12 @@ Awkward on purpose: two stores of the same name part, a store that is being refu
 articles, empty shelves, transfers that arrived short, counts that wait for a second one.
 """
 
-import unicodedata
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
 from proverl.envs import Draft
+from proverl.envs.names import folded
 from proverl.envs.servers.retail_chain import words
 from proverl.envs.servers.retail_chain.tables import (
     Adjustment,
@@ -27,11 +27,6 @@ _SCALE = {"supermarket": 2, "express": 1, "warehouse": 12}
 _TRANSFERS = ("requested",) * 20 + ("in_transit",) * 20 + ("received",) * 26 + ("cancelled",) * 5
 _REPLENISHMENTS = ("ordered",) * 18 + ("shipped",) * 22 + ("received",) * 30 + ("cancelled",) * 4
 _LOSSES = ("damaged", "damaged", "expired", "stolen", "used_in_store", "found")
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `creme` finds `Crème fraîche`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def due(day: datetime, working_days: int) -> str:

@@ -1,6 +1,5 @@
 """What the shop sells: search, read, see what buyers say."""
 
-import unicodedata
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -9,6 +8,7 @@ from sqlalchemy import bindparam, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Money, Text, cents, money
+from proverl.envs.names import folded
 from proverl.envs.servers.shopping import rules, words
 from proverl.envs.servers.shopping.app import server
 from proverl.envs.servers.shopping.tables import Product, ProductId, ProductReview, ProductReviewId
@@ -93,11 +93,6 @@ class ReviewList(TypedDict):
 
 
 @lru_cache(maxsize=2048)
-def _folded(text: str) -> str:
-    """Lower case without accents, so that `etranger` finds `L'Étranger`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
-
-
 def availability(status: str, stock: int) -> Availability:
     """Whether a product can be ordered, as customers see it."""
     if status == "discontinued":
@@ -126,10 +121,10 @@ def search_products(
     limit: Annotated[Limit, "Most products listed"] = 5,
 ) -> ProductList:
     """Search the catalogue, sold-out and discontinued products included."""
-    wanted = _folded(query or "").split()
+    wanted = folded(query or "").split()
     highest = None if max_price is None else cents(max_price)
     found = ctx.rows(_SORTED[sort], category=category, highest=highest, most=_NO_LIMIT if wanted else limit)
-    fitting = [row for row in found if all(word in _folded(row["name"]) for word in wanted)]
+    fitting = [row for row in found if all(word in folded(row["name"]) for word in wanted)]
     return {
         "products": [
             {

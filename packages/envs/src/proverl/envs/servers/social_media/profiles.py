@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, func, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
-from proverl.envs.names import FIRST_NAMES
+from proverl.envs.names import FIRST_NAMES, folded
 from proverl.envs.servers.social_media import rules, words
 from proverl.envs.servers.social_media.app import server
 from proverl.envs.servers.social_media.tables import ME, Follow, Post, Profile, ProfileId
@@ -66,7 +66,7 @@ def search_profiles(
     ] = 5,
 ) -> ProfileList:
     """Search profiles by name or handle. Suspended ones and those that have blocked you are left out."""
-    wanted = rules.folded(name or "").strip().removeprefix("@")
+    wanted = folded(name or "").strip().removeprefix("@")
     rows = ctx.rows(_FOUND, wanted=wanted, limit=limit)
     return {
         "profiles": [
@@ -186,4 +186,4 @@ def _renamed(ctx: Context, row: Row, name: str) -> Row:
         again = date.fromisoformat(row["renamed_on"]) + timedelta(days=_RENAME_DAYS)
         if ctx.now.date() < again:
             raise Rejected(f"you changed your name on {row['renamed_on']}; it can be changed again from {again} on")
-    return {"name": name, "folded": rules.folded(f"{name} {row['handle']}"), "renamed_on": ctx.today}
+    return {"name": name, "folded": folded(f"{name} {row['handle']}"), "renamed_on": ctx.today}

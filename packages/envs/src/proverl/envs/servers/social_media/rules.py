@@ -1,6 +1,5 @@
 """Who may see what, and what the network refuses. Every refusal says what would be right."""
 
-import unicodedata
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
@@ -41,11 +40,6 @@ _POST: Select[Any] = (
     .join_from(Post.__table__, Profile.__table__, Profile.id == Post.author_id)
     .where(Post.id == bindparam("key"))
 )
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `lea` finds `Léa`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def profile(ctx: Context, profile_id: str) -> Row:

@@ -10,9 +10,8 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft
-from proverl.envs.names import CITIES, full_names
+from proverl.envs.names import CITIES, folded, full_names
 from proverl.envs.servers.social_media import words
-from proverl.envs.servers.social_media.rules import folded
 from proverl.envs.servers.social_media.tables import ME, Block, Follow, Post, PostComment, Profile, Reaction
 from proverl.envs.state import Row
 

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, func, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text, names
+from proverl.envs.names import folded
 from proverl.envs.servers.team_chat import rules
 from proverl.envs.servers.team_chat.app import server
 from proverl.envs.servers.team_chat.channels import Limit
@@ -68,7 +69,7 @@ def find_chat_members(
     """Find other members of the workspace or of one channel, with their job titles."""
     if channel_id is not None:
         rules.channel(ctx, channel_id)
-    rows = ctx.rows(_FOUND, name=rules.folded(name or ""), channel=channel_id or "", limit=limit)
+    rows = ctx.rows(_FOUND, name=folded(name or ""), channel=channel_id or "", limit=limit)
     return {
         "chat_members": [
             {"chat_member_id": row["id"], "name": row["name"], "title": row["title"], "status": row["status"]}

@@ -7,6 +7,7 @@ from sqlalchemy import bindparam, case, func, literal, or_, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
+from proverl.envs.names import folded
 from proverl.envs.servers.team_chat import rules, words
 from proverl.envs.servers.team_chat.app import server
 from proverl.envs.servers.team_chat.channels import Limit
@@ -94,9 +95,9 @@ def list_channel_messages(
     rules.channel(ctx, channel_id)
     if chat_member_id is not None:
         rules.member(ctx, chat_member_id)
-    wanted = rules.folded(query or "")
+    wanted = folded(query or "")
     rows = ctx.rows(_LATEST, channel=channel_id, author=chat_member_id or "")
-    fitting = [row for row in rows if not wanted or wanted in rules.folded(row["text"])][:limit]
+    fitting = [row for row in rows if not wanted or wanted in folded(row["text"])][:limit]
     return {
         "messages": [
             {

@@ -1,7 +1,5 @@
 """What the workspace refuses. Every refusal says what would be right."""
 
-import unicodedata
-
 from sqlalchemy import bindparam, select
 
 from proverl.envs import Context, Rejected
@@ -14,11 +12,6 @@ _MEMBERSHIP = (
     .where(Membership.channel_id == bindparam("channel"), Membership.member_id == bindparam("member"))
     .limit(1)
 )
-
-
-def folded(text: str) -> str:
-    """Lower case without accents, so that `Muller` finds `Müller`."""
-    return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(char))
 
 
 def channel(ctx: Context, channel_id: str) -> Row:

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from proverl.envs import Draft, names
+from proverl.envs.names import folded
 from proverl.envs.servers.team_chat import talk, words
 from proverl.envs.servers.team_chat.conversations import Room, converse
-from proverl.envs.servers.team_chat.rules import folded
 from proverl.envs.servers.team_chat.tables import SELF, Channel, ChatMember
 from proverl.envs.state import Row
 
