@@ -3,10 +3,12 @@
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import get_type_hints
 
 import jsonschema
 import pytest
 from plausible import Caller
+from pydantic import TypeAdapter
 
 from proverl.core import ErrorCode
 from proverl.envs import Server, Session, load_server, phrase_slots, server_names, start_time
@@ -50,6 +52,33 @@ def test_every_tool_and_parameter_is_described_typed_and_can_be_invented(server)
             sayable = {"x-entity", "enum", "const", "x-source", "properties"} & {*item, *plain, *schema}
             sayable |= {item.get("format")} - {None}
             assert sayable or item["type"] in ("number", "boolean") or len(set(item["examples"])) >= 10, where
+
+
+def test_results_are_described_as_pydantic_describes_them(server):
+    for tool in server.tools:
+        annotation = get_type_hints(server.functions[tool.name].function, include_extras=True)["return"]
+        theirs = TypeAdapter(annotation).json_schema()
+        assert _without_names(tool.returns) == _without_names(_inlined(theirs, theirs.get("$defs", {}))), tool.name
+
+
+def _inlined(schema, definitions):
+    if isinstance(schema, list):
+        return [_inlined(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inlined(value, definitions) for key, value in schema.items() if key != "$defs"}
+
+
+def _without_names(schema, names=False):
+    """Without titles, and without the server's name before an entity; `names` says that keys are fields' names."""
+    if isinstance(schema, list):
+        return [_without_names(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema.rpartition(".")[2] if isinstance(schema, str) else schema
+    kept = {key: value for key, value in schema.items() if names or key != "title"}
+    return {key: _without_names(value, names=key == "properties") for key, value in kept.items()}
 
 
 def test_hidden_tools_only_reveal_what_a_person_knows(server):
