@@ -36,7 +36,7 @@ def file_digest(path: Path) -> str:
 
 
 def code_digest(packages: Iterable[str]) -> str:
-    """The hash of every source and data file of the named packages, as this process first saw them."""
+    """The hash of every source and data file of the named packages and modules, as this process first saw them."""
     lines: list[Json] = [f"{name} {_package_digest(name)}" for name in sorted(set(packages))]
     return digest(lines)
 
@@ -46,6 +46,8 @@ def _package_digest(name: str) -> str:
     spec = find_spec(name)  # found, not imported
     roots = [Path(root) for root in spec.submodule_search_locations or ()] if spec else []
     files = [(root, path) for root in roots for path in root.rglob("*") if path.is_file()]
+    if spec and spec.has_location and not roots and spec.origin:  # a module of one file
+        files = [(Path(spec.origin).parent, Path(spec.origin))]
     lines: list[Json] = [
         f"{path.relative_to(root).as_posix()} {file_digest(path)}"
         for root, path in sorted(files)

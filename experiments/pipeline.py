@@ -12,6 +12,7 @@ from experiments.cache import Entry, StageCache, code_digest, digest
 from experiments.config import Config, ConfigError
 from experiments.progress import Report, Screen
 from proverl.core import Json
+from proverl.envs import server_module
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,14 @@ def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> 
     """What a stage's key is the hash of."""
     return {
         "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
-        "code": code_digest(stage.code),
+        "code": code_digest((*stage.code, *(server_packages(config.envs.servers) if "envs" in stage.depends else ()))),
         "inputs": {name: earlier[name].key for name in stage.reads},
     }
+
+
+def server_packages(names: Sequence[str]) -> set[str]:
+    """The packages that these servers are in; a run on a user's own server depends on that user's code."""
+    return {server_module(name).split(".")[0] for name in names} - {"proverl"}
 
 
 def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:

@@ -1,15 +1,18 @@
 """Servers with mistakes: each is refused, or undone, with one sentence that names the place and what would be right."""
 
+import re
 from contextlib import suppress
+from typing import Annotated
 
 import pytest
+from pydantic import Field
 from sqlalchemy import JSON, ForeignKey, bindparam, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from typing_extensions import TypedDict
 
 from proverl.core import ErrorCode
-from proverl.envs import Context, Rejected, Server, Session
+from proverl.envs import Context, Ref, Rejected, Server, Session
 
 
 class Base(DeclarativeBase):
@@ -208,3 +211,26 @@ def test_optional_and_listed_numbers_have_the_limits_of_plain_ones():
     with Session([server], 0) as session:
         for wrong in ({"a": float("nan")}, {"b": [float("inf")]}, {"c": 10**30}):
             assert session.call("bounded", wrong).code == ErrorCode.INVALID_ARGUMENTS
+
+
+def named(ctx: Context, item_id: Annotated[Ref("Itm"), "Item"]) -> Done:
+    return {"id": item_id}
+
+
+def guarded(ctx: Context, pin: Annotated[str, Field(json_schema_extra={"x-source": "reveal_pni.pin"})]) -> Done:
+    return {"id": pin}
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (named, "faulty.named, parameter item_id: entity 'Itm' is none of the server's nouns; did you mean 'Item'?"),
+        (guarded, "faulty.guarded, parameter pin: x-source 'reveal_pni.pin' names no hidden tool; there are none"),
+    ],
+)
+def test_what_a_tool_names_must_be_there(function, told):
+    server = Server("faulty", "Faulty.", Base, lambda rng, now: {}, nouns={"Item": "item"})
+    function.__doc__ = "Do it."
+    server.tool(phrases=[f"do {{{'item_id' if function is named else 'pin'}}}"])(function)
+    with pytest.raises(ValueError, match=re.escape(told)):
+        server.check()

@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import LATEST_PROTOCOL_VERSION
 
 from proverl.core import Call, ErrorCode
-from proverl.envs import Session
+from proverl.envs import Session, load_server
 from proverl.envs.client import RemoteSession
 from proverl.envs.hosting import CALL_KEY, SESSION_KEY, Sessions, http_app, http_server, mcp_server
 
@@ -192,3 +192,10 @@ def asked(client, method, params):
     response = HTTPResponse(client)
     response.begin()
     return json.loads(response.read())["result"]
+
+
+async def test_hidden_tools_are_neither_named_nor_answered():
+    async with RemoteSession(mcp_server(Sessions([load_server("banking")]))) as session:
+        assert "reveal" not in str(session.tools)
+        told = await session.execute(Call("reveal_card_pin", {"card_id": "CRD-10000"}))
+        assert told.code == ErrorCode.UNKNOWN_TOOL

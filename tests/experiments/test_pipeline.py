@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from experiments import cache
 from experiments.cache import StageCache
 from experiments.compose import check
 from experiments.config import ConfigError
-from experiments.pipeline import compute, entries, flat, job_key, lacking, plan
+from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, plan, server_packages
 from experiments.progress import Screen
 from experiments.stages import STAGES
 
@@ -107,6 +108,20 @@ def test_what_is_lacking_is_said_once_and_only_for_what_is_not_cached(tmp_path, 
     assert lacking(config("stages=[]"), needy, cache) == []
     compute(config(), fake(STAGES, []), cache, screen)
     assert lacking(config(), needy, cache) == []
+
+
+def test_a_stage_on_somebodys_own_server_depends_on_its_code(tmp_path, monkeypatch):
+    def key(text):
+        (tmp_path / "own_server.py").write_text(text)
+        cache._package_digest.cache_clear()
+        synth = next(stage for stage in STAGES if stage.output == "synth")
+        return dependencies(config(), synth, {})["code"]
+
+    before = key("a = 1")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("experiments.pipeline.server_module", lambda name: "own_server")
+    assert len({before, key("a = 1"), key("a = 2")}) == 3
+    assert server_packages(["anything"]) == {"own_server"}
 
 
 def test_a_job_is_named_by_everything_that_decides_its_result():

@@ -3,7 +3,7 @@
 from proverl.envs.context import Context, one_of
 from proverl.envs.draft import Draft
 from proverl.envs.errors import NotFound, Refusal, Rejected
-from proverl.envs.registry import check_server, load_server, server_names
+from proverl.envs.registry import check_server, load_server, server_module, server_names
 from proverl.envs.server import Server, phrase_slots
 from proverl.envs.session import Session, start_time
 from proverl.envs.types import Count, IsoDate, IsoDateTime, IsoTime, Money, Ref, Text, cents, money
@@ -29,6 +29,7 @@ __all__ = [
     "money",
     "one_of",
     "phrase_slots",
+    "server_module",
     "server_names",
     "start_time",
 ]

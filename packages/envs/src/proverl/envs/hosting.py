@@ -24,7 +24,7 @@ from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from proverl.core import Call, Result, Tool
+from proverl.core import Call, ErrorCode, Result, Tool
 from proverl.envs.schema import brief
 from proverl.envs.server import Server
 from proverl.envs.session import Session
@@ -125,6 +125,7 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
     name = "+".join(server.name for server in sessions.servers)
     tools = [_described(tool) for server in sessions.servers for tool in server.tools if not tool.hidden]
     schemas = {tool.name: tool.input_schema for tool in tools}
+    hidden = {tool.name for server in sessions.servers for tool in server.tools if tool.hidden}
 
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -135,6 +136,8 @@ def mcp_server(sessions: Sessions) -> McpServer[Any]:
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         session = _session(sessions, context)
+        if params.name in hidden:
+            return _answer(Result(None, ErrorCode.UNKNOWN_TOOL, f"no tool {params.name!r}; call one of those listed"))
         call_id = (context.meta or {}).get(CALL_KEY)
         call = Call(params.name, params.arguments or {}, "" if call_id is None else str(call_id))
         return _answer(await session.execute(call))
@@ -193,7 +196,7 @@ def _described(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=tool.parameters,
+        input_schema=_without_sources(tool.parameters),
         output_schema=tool.returns,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.read_only,
@@ -203,6 +206,15 @@ def _described(tool: Tool) -> types.Tool:
         ),
         _meta={"proverl/server": tool.server},
     )
+
+
+def _without_sources(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the names of hidden tools, which know what only a person should."""
+    properties = {
+        name: {key: value for key, value in schema.items() if key != "x-source"}
+        for name, schema in parameters["properties"].items()
+    }
+    return {**parameters, "properties": properties}
 
 
 def _answer(result: Result) -> types.CallToolResult:

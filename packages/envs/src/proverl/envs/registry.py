@@ -29,6 +29,12 @@ def check_server(name: str) -> None:
         raise ValueError(f"no server {name!r}; {hint}")
 
 
+def server_module(name: str) -> str:
+    """The module that an installed server is made in. Raises ValueError when there is none of this name."""
+    check_server(name)
+    return _entries()[name].module
+
+
 @cache
 def load_server(name: str) -> Server:
     """Import and return a server. Raises ValueError when there is none of this name, or it is something else."""
@@ -49,6 +55,7 @@ def load_server(name: str) -> Server:
         )
     if server.name != name:
         raise ValueError(f"entry point {name!r} = {entry.value!r} is a server named {server.name!r}; use one name")
+    server.check()
     return server
 
 

@@ -26,6 +26,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import get_close_matches
 from functools import lru_cache
 from random import Random
 from typing import Any, TypeVar
@@ -125,6 +126,39 @@ class Server:
         """Register a function that raises AssertionError when the state breaks a law of this server."""
         self.invariants.append(check)
         return check
+
+    def check(self) -> None:
+        """Raise ValueError when a tool names an entity without a noun, or a secret's source that there is not."""
+        for tool in self.tools:
+            for parameter, schema in tool.parameters["properties"].items():
+                where = f"{self.name}.{tool.name}, parameter {parameter}"
+                self._check_entity(schema, where)
+                if "x-source" in schema:
+                    self._check_source(schema["x-source"], where)
+            self._check_entity(tool.returns, f"{self.name}.{tool.name}, result")
+
+    def _check_entity(self, schema: Any, where: str) -> None:
+        if isinstance(schema, list):
+            for item in schema:
+                self._check_entity(item, where)
+        if not isinstance(schema, dict):
+            return
+        server, _, entity = str(schema.get("x-entity", "")).rpartition(".")
+        if server == self.name and entity not in self.nouns:
+            near = get_close_matches(entity, list(self.nouns), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "give its noun to the Server"
+            raise ValueError(f"{where}: entity {entity!r} is none of the server's nouns; {hint}")
+        for item in schema.values():
+            self._check_entity(item, where)
+
+    def _check_source(self, source: str, where: str) -> None:
+        name, _, field = source.partition(".")
+        hidden = [tool.name for tool in self.tools if tool.hidden]
+        if name not in hidden:
+            raise ValueError(f"{where}: x-source {source!r} names no hidden tool; there are {hidden or 'none'}")
+        fields = list(self.functions[name].tool.returns["properties"])
+        if field not in fields:
+            raise ValueError(f"{where}: x-source {source!r} names no field of its result; there are {fields}")
 
     def image(self, seed: int, now: datetime) -> bytes:
         """The start state for a seed, as the bytes of a SQLite database; built once per seed and process."""

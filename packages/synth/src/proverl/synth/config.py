@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proverl.envs import check_server
+from proverl.envs import Session
 
 
 @dataclass(frozen=True)
@@ -42,5 +42,4 @@ class SynthConfig:
             raise ValueError("synth.clarification and synth.abstention are shares of all tasks; together at most 1")
         if not self.servers:
             raise ValueError("synth.servers is empty; name at least one server, e.g. [banking]")
-        for server in self.servers:
-            check_server(server)
+        Session(self.servers, seed=0).close()  # each can be loaded, and no two offer tools of one name
