@@ -156,7 +156,7 @@ def test_verl_accepts_the_config_and_reads_the_same_settings(verl, gpu, start_mo
     algorithm = omega_conf_to_dataclass(config.algorithm)
     assert (algorithm.adv_estimator, algorithm.norm_adv_by_std_in_grpo) == ("grpo", True)
     assert (actor.kl_loss_coef, actor.clip_ratio_high, actor.ppo_epochs, actor.entropy_coeff) == (0.01, 0.2, 1, 0)
-    assert (actor.optim.lr, actor.rollout_n) == ((1e-6, 16) if gpu else (1e-4, 8))
+    assert (actor.optim.lr, actor.rollout_n) == ((1e-6, 16) if gpu else (3e-4, 8))
     assert rollout.tensor_model_parallel_size == (2 if gpu else 1)
     assert (rollout.prompt_length, rollout.response_length) == ((12384, 16384) if gpu else (1024, 640))
     assert rollout.agent.default_agent_loop == "proverl"
