@@ -114,7 +114,7 @@ def memory() -> Iterator[Figure]:
     """Held sessions: of one server each, used by ten calls."""
     used = {name: walk(name, 0)[:10] for name in server_names()}
     names = list(used)
-    for name in names:  # templates and caches of statements stay, whatever is open
+    for name in names * 3:  # templates and compiled statements stay, whatever is open
         _open_and_use(name, used[name]).close()
     base = _resident()
     few = [_open_and_use(names[i % len(names)], used[names[i % len(names)]]) for i in range(100)]

@@ -3,10 +3,11 @@
 import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from difflib import get_close_matches
+from functools import lru_cache
 from random import Random
 from traceback import clear_frames
 from typing import Any
@@ -29,6 +30,21 @@ CALL_SECONDS = 5.0
 _GRACE_SECONDS = 1.0  # after its deadline, in which a tool is interrupted
 _threads = ThreadPoolExecutor(64, thread_name_prefix="proverl-tool")
 _EXACT = 2**53  # up to here a float that is whole is that integer
+
+
+@lru_cache(maxsize=256)  # thousands of sessions on the same servers share it
+def _tools_of(servers: tuple[Server, ...], counts: tuple[int, ...]) -> Mapping[str, tuple[Server, ToolFunction]]:
+    """Every tool by its name; `counts` (of tools) tells a server that has grown from what it was."""
+    found: dict[str, tuple[Server, ToolFunction]] = {}
+    named: dict[str, Server] = {}
+    for server in servers:
+        if named.setdefault(server.name, server) is not server:
+            raise ValueError(f"two servers are named {server.name!r}; give one another name")
+        for name, function in server.functions.items():
+            if name in found:
+                raise ValueError(f"servers {found[name][0].name} and {server.name} both have a tool {name!r}")
+            found[name] = (server, function)
+    return found
 
 
 def start_time(seed: int) -> datetime:
@@ -57,17 +73,7 @@ class Session:
         self.now = start_time(seed)
         self._start = self.now
         self._servers = [load_server(server) if isinstance(server, str) else server for server in servers]
-        self._functions: dict[str, tuple[Server, ToolFunction]] = {}
-        named: dict[str, Server] = {}
-        for server in self._servers:
-            if named.setdefault(server.name, server) is not server:
-                raise ValueError(f"two servers are named {server.name!r}; give one another name")
-            for name, function in server.functions.items():
-                if name in self._functions:
-                    raise ValueError(
-                        f"servers {self._functions[name][0].name} and {server.name} both have a tool {name!r}"
-                    )
-                self._functions[name] = (server, function)
+        self._functions = _tools_of(tuple(self._servers), tuple(len(server.functions) for server in self._servers))
         self._states: dict[str, Connection] = {}
         self._written: set[str] = set()  # servers whose state may differ from the start
         self._answered: dict[str, tuple[str, Result]] = {}
