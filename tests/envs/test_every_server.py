@@ -186,7 +186,7 @@ def test_every_tool_succeeds_for_somebody(server):
     assert not missing
 
 
-def test_unknown_ids_are_not_found(server):
+def test_unknown_ids_are_refused(server):
     with Session([server], 1) as session:
         caller = Caller(server, session, Random("unknown"))
         caller.look_around()

@@ -6,9 +6,11 @@ from proverl.envs.errors import NotFound, Refusal, Rejected
 from proverl.envs.registry import check_server, load_server, server_module, server_names
 from proverl.envs.server import Server, phrase_slots
 from proverl.envs.session import Session, start_time
+from proverl.envs.state import COMPACT
 from proverl.envs.types import Count, IsoDate, IsoDateTime, IsoTime, Money, Ref, Text, cents, money
 
 __all__ = [
+    "COMPACT",
     "Context",
     "Count",
     "Draft",

@@ -94,9 +94,7 @@ class Context:
             raise NotFound(f"no {_label(model)} {key!r}" + (f"; {hint}" if hint else ""))
         return row
 
-    def rows(
-        self, statement: Select[*tuple[Any, ...]] | CompoundSelect[*tuple[Any, ...]], /, **parameters: Any
-    ) -> list[Row]:
+    def rows(self, statement: Query, /, **parameters: Any) -> list[Row]:
         """Return all rows of a Core select; order it, or the order is not part of the contract."""
         if (ready := prepared(statement)) and ready.fits(parameters):
             return ready.rows(self._raw, parameters)

@@ -36,11 +36,6 @@ def full_names(rng: Random, count: int, namesakes: int = 1) -> list[str]:
     return names + names[:namesakes]
 
 
-def address(rng: Random) -> str:
-    """A street with a number, such as `Mill Lane 14`."""
-    return f"{rng.choice(STREETS)} {rng.randint(1, 180)}"
-
-
 _WHOLE = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})  # Unicode has no accent to drop
 
 

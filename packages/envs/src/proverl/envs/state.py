@@ -22,6 +22,7 @@ from sqlalchemy.pool import NullPool
 from proverl.core import canonical_json
 
 Row = dict[str, Any]
+COMPACT = {"sqlite_with_rowid": False}  # table option: rows live in the key's own tree, so images are smaller
 
 
 class _Connection(sqlite3.Connection):

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
 from sqlalchemy.exc import DBAPIError
@@ -66,22 +66,19 @@ class Prepared:
         return self.on_the_way_out[0][1](row[0]) if self.on_the_way_out and self.on_the_way_out[0][0] == 0 else row[0]
 
 
-_prepared: WeakKeyDictionary[Executable, Prepared | None] = WeakKeyDictionary()  # None: seen once, or not to prepare
-_refused: WeakKeyDictionary[Executable, bool] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[Executable, Prepared | None] = WeakKeyDictionary()  # None: SQLAlchemy must run it
+_seen: WeakSet[Executable] = WeakSet()  # run once
 
 
 def prepared(statement: Executable) -> Prepared | None:
     """The compiled form from the second time on that a statement is used; None where SQLAlchemy must run it."""
-    found = _prepared.get(statement)
-    if found is not None:
-        return found
-    if statement not in _prepared:
-        _prepared[statement] = None
-    elif statement not in _refused:
-        found = _prepared[statement] = prepare(statement)
-        if found is None:
-            _refused[statement] = True
-    return found
+    if statement in _prepared:
+        return _prepared[statement]
+    if statement not in _seen:
+        _seen.add(statement)
+        return None
+    _prepared[statement] = prepare(statement)
+    return _prepared[statement]
 
 
 def prepare(statement: Executable) -> Prepared | None:

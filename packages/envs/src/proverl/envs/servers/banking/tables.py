@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 CustomerId = Ref("Customer")
 AccountId = Ref("Account")
@@ -12,8 +12,6 @@ CardId = Ref("Card")
 TransactionId = Ref("Transaction")
 StandingOrderId = Ref("StandingOrder")
 DisputeId = Ref("Dispute")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -24,7 +22,7 @@ class Customer(Base):
     """A person who holds accounts; `passcode` authorises payments, `identity_until` ends the last identity check."""
 
     __tablename__ = "customer"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CUS"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -41,7 +39,7 @@ class Account(Base):
         CheckConstraint("balance >= -overdraft"),
         CheckConstraint("status != 'closed' OR balance = 0"),
         CheckConstraint("type = 'checking' OR overdraft = 0"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "ACC"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -59,7 +57,7 @@ class Payee(Base):
     """A saved beneficiary of a customer, at another bank."""
 
     __tablename__ = "payee"
-    __table_args__ = (UniqueConstraint("customer_id", "iban"), _COMPACT)
+    __table_args__ = (UniqueConstraint("customer_id", "iban"), COMPACT)
     id_prefix = "PAY"
     id: Mapped[str] = mapped_column(primary_key=True)
     customer_id: Mapped[str] = mapped_column(ForeignKey("customer.id"))
@@ -72,7 +70,7 @@ class Card(Base):
     """A debit card of an account."""
 
     __tablename__ = "card"
-    __table_args__ = (CheckConstraint("length(pin) = 4"), _COMPACT)
+    __table_args__ = (CheckConstraint("length(pin) = 4"), COMPACT)
     id_prefix = "CRD"
     id: Mapped[str] = mapped_column(primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
@@ -92,7 +90,7 @@ class Transaction(Base):
         CheckConstraint("(kind = 'card') = (card_id IS NOT NULL)"),
         CheckConstraint("(kind = 'payment') = (payee_id IS NOT NULL)"),
         CheckConstraint("(kind = 'transfer') = (peer_id IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "TXN"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -111,7 +109,7 @@ class StandingOrder(Base):
     """A regular payment to a payee; the first or next one is due on `next_on`."""
 
     __tablename__ = "standing_order"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "STO"
     id: Mapped[str] = mapped_column(primary_key=True)
     account_id: Mapped[str] = mapped_column(ForeignKey("account.id"))
@@ -126,7 +124,7 @@ class Dispute(Base):
     """A customer's claim that a card payment was wrong; one for each transaction."""
 
     __tablename__ = "dispute"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "DSP"
     id: Mapped[str] = mapped_column(primary_key=True)
     transaction_id: Mapped[str] = mapped_column(ForeignKey("entry.id"), unique=True)

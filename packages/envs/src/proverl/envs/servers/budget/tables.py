@@ -3,15 +3,13 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 BudgetId = Ref("Budget")
 BudgetCategoryId = Ref("BudgetCategory")
 ExpenseId = Ref("Expense")
 IncomeId = Ref("Income")
 SavingsGoalId = Ref("SavingsGoal")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -22,7 +20,7 @@ class Budget(Base):
     """A plan for one purse: incomes fill it, limits and savings goals share it out."""
 
     __tablename__ = "budget"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "BUD"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -32,7 +30,7 @@ class BudgetMonth(Base):
     """A month of a budget. Once it is closed nothing in it changes, and `spent` is what its expenses add up to."""
 
     __tablename__ = "budget_month"
-    __table_args__ = (CheckConstraint("(status = 'closed') = (spent IS NOT NULL)"), _COMPACT)
+    __table_args__ = (CheckConstraint("(status = 'closed') = (spent IS NOT NULL)"), COMPACT)
     budget_id: Mapped[str] = mapped_column(ForeignKey("budget.id"), primary_key=True)
     month: Mapped[str] = mapped_column(primary_key=True)
     status: Mapped[str]  # open, closed
@@ -43,7 +41,7 @@ class BudgetCategory(Base):
     """What money is spent on. Where `overspending` is blocked, a month's expenses stay within its limit."""
 
     __tablename__ = "budget_category"
-    __table_args__ = (CheckConstraint("overspending IN ('allowed', 'blocked')"), _COMPACT)
+    __table_args__ = (CheckConstraint("overspending IN ('allowed', 'blocked')"), COMPACT)
     id_prefix = "CAT"
     id: Mapped[str] = mapped_column(primary_key=True)
     budget_id: Mapped[str] = mapped_column(ForeignKey("budget.id"), index=True)
@@ -56,7 +54,7 @@ class CategoryLimit(Base):
     """What a category may cost in a month; without a row, nothing is assigned to it."""
 
     __tablename__ = "category_limit"
-    __table_args__ = (CheckConstraint("amount >= 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount >= 0"), COMPACT)
     category_id: Mapped[str] = mapped_column(ForeignKey("budget_category.id"), primary_key=True)
     month: Mapped[str] = mapped_column(primary_key=True)
     amount: Mapped[int]
@@ -66,7 +64,7 @@ class Expense(Base):
     """Money that was spent."""
 
     __tablename__ = "expense"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "EXP"
     id: Mapped[str] = mapped_column(primary_key=True)
     category_id: Mapped[str] = mapped_column(ForeignKey("budget_category.id"), index=True)
@@ -79,7 +77,7 @@ class Income(Base):
     """Money that came in."""
 
     __tablename__ = "income"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "INC"
     id: Mapped[str] = mapped_column(primary_key=True)
     budget_id: Mapped[str] = mapped_column(ForeignKey("budget.id"), index=True)
@@ -92,7 +90,7 @@ class SavingsGoal(Base):
     """Something to save for; its contributions add up to what is saved. An abandoned goal's money has gone back."""
 
     __tablename__ = "savings_goal"
-    __table_args__ = (CheckConstraint("target > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("target > 0"), COMPACT)
     id_prefix = "GOA"
     id: Mapped[str] = mapped_column(primary_key=True)
     budget_id: Mapped[str] = mapped_column(ForeignKey("budget.id"), index=True)
@@ -106,7 +104,7 @@ class Contribution(Base):
     """Money put aside for a goal."""
 
     __tablename__ = "contribution"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "CON"
     id: Mapped[str] = mapped_column(primary_key=True)
     goal_id: Mapped[str] = mapped_column(ForeignKey("savings_goal.id"), index=True)

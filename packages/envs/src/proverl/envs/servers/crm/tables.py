@@ -5,7 +5,7 @@ from typing import Literal
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 OwnerId = Ref("Owner")
 LeadId = Ref("Lead")
@@ -26,8 +26,6 @@ TaskType = Literal["call", "email", "meeting", "demo", "contract_review"]
 TaskStatus = Literal["open", "done", "cancelled"]
 Outcome = Literal["successful", "unsuccessful"]
 
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
-
 
 class Base(DeclarativeBase):
     """Tables of the CRM server."""
@@ -37,7 +35,7 @@ class Owner(Base):
     """A sales rep, who owns leads, companies and deals; who left is inactive."""
 
     __tablename__ = "owner"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "OWN"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -49,7 +47,7 @@ class Company(Base):
     """A company that buys or may buy; nothing is sold to one on hold."""
 
     __tablename__ = "company"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "COM"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -64,7 +62,7 @@ class Contact(Base):
     """A person at a company; who left it stays for the record."""
 
     __tablename__ = "contact"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CON"
     id: Mapped[str] = mapped_column(primary_key=True)
     company_id: Mapped[str] = mapped_column(ForeignKey("company.id"), index=True)
@@ -82,7 +80,7 @@ class Deal(Base):
     __table_args__ = (
         CheckConstraint("amount > 0"),
         CheckConstraint("(stage = 'lost') = (lost_reason IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "DEA"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -105,7 +103,7 @@ class Lead(Base):
         CheckConstraint("(status = 'unqualified') = (unfit IS NOT NULL)"),
         CheckConstraint("(status = 'converted') = (deal_id IS NOT NULL)"),
         CheckConstraint("status NOT IN ('qualified', 'converted') OR owner_id IS NOT NULL"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "LED"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -129,7 +127,7 @@ class Task(Base):
         CheckConstraint("(lead_id IS NULL) != (deal_id IS NULL)"),
         CheckConstraint("(status = 'done') = (outcome IS NOT NULL)"),
         CheckConstraint("(status = 'done') = (done_on IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "TSK"
     id: Mapped[str] = mapped_column(primary_key=True)

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 EmailId = Ref("Email")
 EmailThreadId = Ref("EmailThread")
@@ -11,8 +11,6 @@ EmailContactId = Ref("EmailContact")
 EmailDraftId = Ref("EmailDraft")
 EmailLabelId = Ref("EmailLabel")
 AttachmentId = Ref("Attachment")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -23,7 +21,7 @@ class EmailContact(Base):
     """Someone to write to or to hear from; one who is not `saved` merely wrote once. `folded` serves searches."""
 
     __tablename__ = "contact"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CON"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -38,7 +36,7 @@ class EmailThread(Base):
     """A conversation: an email and everything that answers it."""
 
     __tablename__ = "thread"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "THR"
     id: Mapped[str] = mapped_column(primary_key=True)
     subject: Mapped[str]
@@ -51,7 +49,7 @@ class Email(Base):
     __table_args__ = (
         CheckConstraint("sender_id IS NOT NULL OR folder IN ('sent', 'archive', 'trash')"),
         CheckConstraint("sender_id IS NULL OR folder != 'sent'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "EML"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -71,7 +69,7 @@ class EmailRecipient(Base):
     """Whom an email went to, besides the user."""
 
     __tablename__ = "email_recipient"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     email_id: Mapped[str] = mapped_column(ForeignKey("email.id"), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contact.id"), primary_key=True)
     role: Mapped[str]  # to, cc, bcc
@@ -81,7 +79,7 @@ class Attachment(Base):
     """A file that emails and drafts carry; one file may travel with many."""
 
     __tablename__ = "attachment"
-    __table_args__ = (CheckConstraint("size_kb > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("size_kb > 0"), COMPACT)
     id_prefix = "ATT"
     id: Mapped[str] = mapped_column(primary_key=True)
     filename: Mapped[str]
@@ -93,7 +91,7 @@ class EmailAttachment(Base):
     """An email carries a file."""
 
     __tablename__ = "email_attachment"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     email_id: Mapped[str] = mapped_column(ForeignKey("email.id"), primary_key=True)
     attachment_id: Mapped[str] = mapped_column(ForeignKey("attachment.id"), primary_key=True)
 
@@ -105,7 +103,7 @@ class EmailDraft(Base):
     __table_args__ = (
         CheckConstraint("(status = 'scheduled') = (send_at IS NOT NULL)"),
         CheckConstraint("(status = 'sent') = (email_id IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "DRF"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -123,7 +121,7 @@ class DraftRecipient(Base):
     """Whom a draft will go to."""
 
     __tablename__ = "draft_recipient"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     draft_id: Mapped[str] = mapped_column(ForeignKey("draft.id"), primary_key=True)
     contact_id: Mapped[str] = mapped_column(ForeignKey("contact.id"), primary_key=True)
     role: Mapped[str]  # to, cc, bcc
@@ -133,7 +131,7 @@ class DraftAttachment(Base):
     """A draft carries a file."""
 
     __tablename__ = "draft_attachment"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     draft_id: Mapped[str] = mapped_column(ForeignKey("draft.id"), primary_key=True)
     attachment_id: Mapped[str] = mapped_column(ForeignKey("attachment.id"), primary_key=True)
 
@@ -142,7 +140,7 @@ class EmailLabel(Base):
     """A label of the mailbox: a `topic`, or a `progress` of which an email has one at a time."""
 
     __tablename__ = "label"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "LAB"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
@@ -154,7 +152,7 @@ class Labelling(Base):
     """A label was applied to an email. Rows are only added: a newer progress marks the older one as replaced."""
 
     __tablename__ = "labelling"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "LBG"
     id: Mapped[str] = mapped_column(primary_key=True)
     email_id: Mapped[str] = mapped_column(ForeignKey("email.id"), index=True)

@@ -7,14 +7,14 @@ content is its target; an archive's content is the JSON text of its members; a d
 from sqlalchemy import JSON, CheckConstraint, Computed, ForeignKey, Index
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from proverl.envs import COMPACT
+
 ROOT = "/"
 TRASH = ".Trash"  # in the caller's home
 PATH_LIMIT = 200  # characters; no longer than a reference may be, so every path that a tool returns can be passed on
 NAME_LIMIT = 80
 FILE_LIMIT = 4_000  # bytes of one text file
 TAG_LIMIT = 6  # tags on one path
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -25,7 +25,7 @@ class User(Base):
     """An account on this machine; quotas count what it owns on all volumes."""
 
     __tablename__ = "user"
-    __table_args__ = _COMPACT
+    __table_args__ = COMPACT
     name: Mapped[str] = mapped_column(primary_key=True)
     full_name: Mapped[str]
     groups: Mapped[list[str]] = mapped_column(JSON)
@@ -44,7 +44,7 @@ class Node(Base):
         CheckConstraint("path = '/' OR path NOT LIKE '%/'"),
         Index("node_parent", "parent"),
         Index("node_owner", "owner", "bytes"),
-        _COMPACT,
+        COMPACT,
     )
     path: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
@@ -68,7 +68,7 @@ class Volume(Base):
     """A device mounted below the root; what lies under its path is stored on it."""
 
     __tablename__ = "volume"
-    __table_args__ = _COMPACT
+    __table_args__ = COMPACT
     path: Mapped[str] = mapped_column(ForeignKey("node.path"), primary_key=True)
     label: Mapped[str]
     read_only: Mapped[bool]
@@ -79,7 +79,7 @@ class Tag(Base):
     """A label on a path; it follows the path when that is moved and goes with it."""
 
     __tablename__ = "tag"
-    __table_args__ = _COMPACT
+    __table_args__ = COMPACT
     path: Mapped[str] = mapped_column(ForeignKey("node.path", onupdate="CASCADE", ondelete="CASCADE"), primary_key=True)
     label: Mapped[str] = mapped_column(primary_key=True)
 
@@ -88,7 +88,7 @@ class TrashedItem(Base):
     """What lies at the top of the caller's trash, and where it was before."""
 
     __tablename__ = "trashed_item"
-    __table_args__ = _COMPACT
+    __table_args__ = COMPACT
     path: Mapped[str] = mapped_column(ForeignKey("node.path", onupdate="CASCADE", ondelete="CASCADE"), primary_key=True)
     original_path: Mapped[str]
 
@@ -100,6 +100,6 @@ class Shell(Base):
     """
 
     __tablename__ = "shell"
-    __table_args__ = _COMPACT
+    __table_args__ = COMPACT
     user: Mapped[str] = mapped_column(ForeignKey("user.name"), primary_key=True)
     working_directory: Mapped[str] = mapped_column(ForeignKey("node.path", onupdate="CASCADE"), info={"audit": True})

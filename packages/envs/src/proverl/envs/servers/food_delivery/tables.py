@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 RestaurantId = Ref("Restaurant")
 DishId = Ref("Dish")
@@ -15,8 +15,6 @@ FoodOrderId = Ref("FoodOrder")
 CourierId = Ref("Courier")
 RefundId = Ref("Refund")
 
-_COMPACT = {"sqlite_with_rowid": False}
-
 
 class Base(DeclarativeBase):
     """Tables of the food delivery server."""
@@ -26,7 +24,7 @@ class Restaurant(Base):
     """A kitchen that delivers within `radius`; ratings are kept as their sum and number."""
 
     __tablename__ = "restaurant"
-    __table_args__ = (CheckConstraint("opens < closes"), CheckConstraint("rating_sum <= 5 * ratings"), _COMPACT)
+    __table_args__ = (CheckConstraint("opens < closes"), CheckConstraint("rating_sum <= 5 * ratings"), COMPACT)
     id_prefix = "RST"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -49,7 +47,7 @@ class Dish(Base):
     """Something on a restaurant's menu."""
 
     __tablename__ = "dish"
-    __table_args__ = (CheckConstraint("price > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("price > 0"), COMPACT)
     id_prefix = "DSH"
     id: Mapped[str] = mapped_column(primary_key=True)
     restaurant_id: Mapped[str] = mapped_column(ForeignKey("restaurant.id"), index=True)
@@ -65,7 +63,7 @@ class Customer(Base):
     """A person who orders; a blocked account has an unpaid bill, only adults with a checked age get alcohol."""
 
     __tablename__ = "customer"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CUS"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -77,7 +75,7 @@ class DeliveryAddress(Base):
     """Where a customer wants food brought."""
 
     __tablename__ = "delivery_address"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "ADR"
     id: Mapped[str] = mapped_column(primary_key=True)
     customer_id: Mapped[str] = mapped_column(ForeignKey("customer.id"))
@@ -91,7 +89,7 @@ class Courier(Base):
     """A person who delivers; busy while an order is theirs."""
 
     __tablename__ = "courier"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "COU"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -107,7 +105,7 @@ class FoodOrder(Base):
         CheckConstraint("discount BETWEEN 0 AND subtotal AND delivery_fee >= 0 AND tip >= 0"),
         CheckConstraint("status NOT IN ('picked_up', 'delivered') OR courier_id IS NOT NULL"),
         CheckConstraint("stars IS NULL OR status = 'delivered'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "FOR"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -133,7 +131,7 @@ class FoodOrderLine(Base):
     """A dish of an order at the price of then."""
 
     __tablename__ = "food_order_line"
-    __table_args__ = (CheckConstraint("quantity > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), COMPACT)
     food_order_id: Mapped[str] = mapped_column(ForeignKey("food_order.id"), primary_key=True)
     dish_id: Mapped[str] = mapped_column(ForeignKey("dish.id"), primary_key=True)
     quantity: Mapped[int]
@@ -145,7 +143,7 @@ class Voucher(Base):
     """A customer's voucher, good for one order: so many percent or cents off, or no delivery fee."""
 
     __tablename__ = "voucher"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "VCH"
     id: Mapped[str] = mapped_column(primary_key=True)
     customer_id: Mapped[str] = mapped_column(ForeignKey("customer.id"))
@@ -162,7 +160,7 @@ class Basket(Base):
     """What a customer is about to order; gone when it is ordered or empty."""
 
     __tablename__ = "basket"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "BSK"
     id: Mapped[str] = mapped_column(primary_key=True)
     customer_id: Mapped[str] = mapped_column(ForeignKey("customer.id"))
@@ -179,7 +177,7 @@ class BasketLine(Base):
     """A dish in a basket."""
 
     __tablename__ = "basket_line"
-    __table_args__ = (CheckConstraint("quantity > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), COMPACT)
     basket_id: Mapped[str] = mapped_column(ForeignKey("basket.id"), primary_key=True)
     dish_id: Mapped[str] = mapped_column(ForeignKey("dish.id"), primary_key=True)
     quantity: Mapped[int]
@@ -190,7 +188,7 @@ class Refund(Base):
     """Money given back for an order, or for one of its dishes."""
 
     __tablename__ = "refund"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "RFD"
     id: Mapped[str] = mapped_column(primary_key=True)
     food_order_id: Mapped[str] = mapped_column(ForeignKey("food_order.id"))

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 HomeId = Ref("Home")
 AreaId = Ref("Area")
@@ -19,8 +19,6 @@ AccessCodeId = Ref("AccessCode")
 SceneId = Ref("Scene")
 AutomationId = Ref("Automation")
 
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
-
 
 class Base(DeclarativeBase):
     """Tables of the smart-home server."""
@@ -30,7 +28,7 @@ class Home(Base):
     """A home with one alarm; `alarm_pin` disarms it."""
 
     __tablename__ = "home"
-    __table_args__ = (CheckConstraint("alarm IN ('disarmed', 'armed_home', 'armed_away')"), _COMPACT)
+    __table_args__ = (CheckConstraint("alarm IN ('disarmed', 'armed_home', 'armed_away')"), COMPACT)
     id_prefix = "HOM"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -43,7 +41,7 @@ class Area(Base):
     """A room of a home, or a place around it."""
 
     __tablename__ = "area"
-    __table_args__ = (UniqueConstraint("home_id", "name"), _COMPACT)
+    __table_args__ = (UniqueConstraint("home_id", "name"), COMPACT)
     id_prefix = "ARE"
     id: Mapped[str] = mapped_column(primary_key=True)
     home_id: Mapped[str] = mapped_column(ForeignKey("home.id"))
@@ -58,7 +56,7 @@ class Product(Base):
     """
 
     __tablename__ = "product"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     name: Mapped[str] = mapped_column(primary_key=True)
     maker: Mapped[str]
     type: Mapped[str]
@@ -82,7 +80,7 @@ class Device(Base):
         CheckConstraint("type != 'camera' OR state IN ('live', 'private')"),
         CheckConstraint("type != 'thermostat' OR (state IN ('heat', 'cool', 'auto', 'eco', 'off') AND level > 0)"),
         CheckConstraint("type = 'plug' OR NOT child_lock"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "DEV"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -103,7 +101,7 @@ class AccessCode(Base):
     """A keypad code of a lock; without `valid_until` it is permanent."""
 
     __tablename__ = "access_code"
-    __table_args__ = (UniqueConstraint("lock_id", "code"), _COMPACT)
+    __table_args__ = (UniqueConstraint("lock_id", "code"), COMPACT)
     id_prefix = "COD"
     id: Mapped[str] = mapped_column(primary_key=True)
     lock_id: Mapped[str] = mapped_column(ForeignKey("device.id"))
@@ -117,7 +115,7 @@ class Scene(Base):
     """A set of states that devices of one home take together."""
 
     __tablename__ = "scene"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "SCN"
     id: Mapped[str] = mapped_column(primary_key=True)
     home_id: Mapped[str] = mapped_column(ForeignKey("home.id"), index=True)
@@ -129,7 +127,7 @@ class SceneAction(Base):
     """The state that one device takes in a scene."""
 
     __tablename__ = "scene_action"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     scene_id: Mapped[str] = mapped_column(ForeignKey("scene.id"), primary_key=True)
     device_id: Mapped[str] = mapped_column(ForeignKey("device.id"), primary_key=True)
     state: Mapped[str]
@@ -140,7 +138,7 @@ class Automation(Base):
     """Runs a scene whenever a sensor trips."""
 
     __tablename__ = "automation"
-    __table_args__ = (UniqueConstraint("sensor_id", "scene_id"), _COMPACT)
+    __table_args__ = (UniqueConstraint("sensor_id", "scene_id"), COMPACT)
     id_prefix = "AUT"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]

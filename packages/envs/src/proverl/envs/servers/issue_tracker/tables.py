@@ -5,7 +5,7 @@ from typing import Literal
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 ProjectId = Ref("Project")
 UserId = Ref("User")
@@ -22,8 +22,6 @@ PRIORITIES: tuple[Priority, ...] = ("highest", "high", "medium", "low", "lowest"
 
 SELF = "USR-00001"  # the user whom the caller acts as, in every world
 
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
-
 
 class Base(DeclarativeBase):
     """Tables of the issue tracker."""
@@ -33,7 +31,7 @@ class User(Base):
     """Somebody with an account; who left the company is inactive but stays where they once worked."""
 
     __tablename__ = "user"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "USR"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -44,7 +42,7 @@ class Project(Base):
     """A project. Scrum boards have sprints; kanban boards cap what is in progress; archived ones are read-only."""
 
     __tablename__ = "project"
-    __table_args__ = (CheckConstraint("(board = 'kanban') = (wip_limit IS NOT NULL)"), _COMPACT)
+    __table_args__ = (CheckConstraint("(board = 'kanban') = (wip_limit IS NOT NULL)"), COMPACT)
     id_prefix = "PRJ"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -58,7 +56,7 @@ class Member(Base):
     """What a user may do in a project."""
 
     __tablename__ = "member"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     project_id: Mapped[str] = mapped_column(ForeignKey("project.id"), primary_key=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), primary_key=True)
     role: Mapped[str]  # admin (also manages sprints), developer, viewer (reads and comments)
@@ -68,7 +66,7 @@ class Sprint(Base):
     """A sprint of a scrum project; `capacity` caps the story points of its issues. It has dates once started."""
 
     __tablename__ = "sprint"
-    __table_args__ = (CheckConstraint("(state = 'future') = (starts_on IS NULL)"), _COMPACT)
+    __table_args__ = (CheckConstraint("(state = 'future') = (starts_on IS NULL)"), COMPACT)
     id_prefix = "SPR"
     id: Mapped[str] = mapped_column(primary_key=True)
     project_id: Mapped[str] = mapped_column(ForeignKey("project.id"))
@@ -88,7 +86,7 @@ class Issue(Base):
         CheckConstraint("status NOT IN ('in_progress', 'in_review') OR assignee_id IS NOT NULL"),
         CheckConstraint("type NOT IN ('epic', 'subtask') OR (sprint_id IS NULL AND points IS NULL)"),
         CheckConstraint("type != 'subtask' OR parent_id IS NOT NULL"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "ISS"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -112,7 +110,7 @@ class Label(Base):
     """A word that an issue is filed under."""
 
     __tablename__ = "label"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     issue_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), primary_key=True)
     label: Mapped[str] = mapped_column(primary_key=True)
 
@@ -121,7 +119,7 @@ class Watcher(Base):
     """A user who is told of an issue's changes."""
 
     __tablename__ = "watcher"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     issue_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), primary_key=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), primary_key=True)
 
@@ -130,7 +128,7 @@ class Link(Base):
     """`issue_id` blocks, duplicates or relates to `other_id`; a relation without direction has the lower id first."""
 
     __tablename__ = "link"
-    __table_args__ = (CheckConstraint("issue_id != other_id"), _COMPACT)
+    __table_args__ = (CheckConstraint("issue_id != other_id"), COMPACT)
     issue_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), primary_key=True)
     other_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), primary_key=True, index=True)
     relation: Mapped[str] = mapped_column(primary_key=True)  # blocks, duplicates, relates_to
@@ -140,7 +138,7 @@ class Comment(Base):
     """What somebody wrote under an issue."""
 
     __tablename__ = "comment"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CMT"
     id: Mapped[str] = mapped_column(primary_key=True)
     issue_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), index=True)
@@ -154,7 +152,7 @@ class Worklog(Base):
     """Time that a user spent on an issue on a day."""
 
     __tablename__ = "worklog"
-    __table_args__ = (CheckConstraint("minutes > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("minutes > 0"), COMPACT)
     id_prefix = "WKL"
     id: Mapped[str] = mapped_column(primary_key=True)
     issue_id: Mapped[str] = mapped_column(ForeignKey("issue.id"), index=True)

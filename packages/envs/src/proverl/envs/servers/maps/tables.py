@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 PlaceId = Ref("Place")
 LineId = Ref("TransitLine")
@@ -11,8 +11,6 @@ ListId = Ref("PlaceList")
 ReviewId = Ref("PlaceReview")
 
 YOU = "You"  # the author of the user's own reviews
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -23,7 +21,7 @@ class Place(Base):
     """A business, sight, plain address or transit stop; `stop_id` is the nearest stop, a stop's own id for a stop."""
 
     __tablename__ = "place"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "PLC"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -44,7 +42,7 @@ class SpecialClosing(Base):
     """A day on which a place stays closed although its week says otherwise."""
 
     __tablename__ = "special_closing"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     place_id: Mapped[str] = mapped_column(ForeignKey("place.id"), primary_key=True)
     day: Mapped[str] = mapped_column(primary_key=True)
     reason: Mapped[str]
@@ -54,7 +52,7 @@ class TransitLine(Base):
     """A line that runs every `headway` minutes in both directions; times are minutes after midnight."""
 
     __tablename__ = "transit_line"
-    __table_args__ = (CheckConstraint("first < last AND headway > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("first < last AND headway > 0"), COMPACT)
     id_prefix = "LIN"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -72,7 +70,7 @@ class LineStop(Base):
     """A stop of a line, `minutes` from its first one."""
 
     __tablename__ = "line_stop"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     line_id: Mapped[str] = mapped_column(ForeignKey("transit_line.id"), primary_key=True)
     place_id: Mapped[str] = mapped_column(ForeignKey("place.id"), primary_key=True)
     minutes: Mapped[int]
@@ -82,7 +80,7 @@ class PlaceList(Base):
     """A list of places: the user's own, or one that somebody shared to be edited or only viewed."""
 
     __tablename__ = "place_list"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "LST"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -94,7 +92,7 @@ class SavedPlace(Base):
     """A place on a list."""
 
     __tablename__ = "saved_place"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     list_id: Mapped[str] = mapped_column(ForeignKey("place_list.id"), primary_key=True)
     place_id: Mapped[str] = mapped_column(ForeignKey("place.id"), primary_key=True)
     note: Mapped[str | None]
@@ -104,7 +102,7 @@ class PlaceReview(Base):
     """What somebody thinks of a place; everybody has at most one review of it."""
 
     __tablename__ = "place_review"
-    __table_args__ = (UniqueConstraint("place_id", "author"), CheckConstraint("rating BETWEEN 1 AND 5"), _COMPACT)
+    __table_args__ = (UniqueConstraint("place_id", "author"), CheckConstraint("rating BETWEEN 1 AND 5"), COMPACT)
     id_prefix = "REV"
     id: Mapped[str] = mapped_column(primary_key=True)
     place_id: Mapped[str] = mapped_column(ForeignKey("place.id"))

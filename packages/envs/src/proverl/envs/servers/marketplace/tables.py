@@ -3,14 +3,13 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 MemberId = Ref("Member")
 ListingId = Ref("Listing")
 MarketplaceOfferId = Ref("MarketplaceOffer")
 
 ME = "MEM-00001"  # the signed-in member; ids of others begin at 10000
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -21,7 +20,7 @@ class Member(Base):
     """A person who buys and sells. `rating` is the percentage of good ratings among `ratings`."""
 
     __tablename__ = "member"
-    __table_args__ = (CheckConstraint("rating BETWEEN 0 AND 100"), _COMPACT)
+    __table_args__ = (CheckConstraint("rating BETWEEN 0 AND 100"), COMPACT)
     id_prefix = "MEM"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -46,7 +45,7 @@ class Listing(Base):
         CheckConstraint("format = 'fixed_price' OR NOT takes_offers"),
         CheckConstraint("least_offer IS NULL OR takes_offers"),
         CheckConstraint("end_reason IS NULL OR status = 'ended'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "LST"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -74,7 +73,7 @@ class Bid(Base):
     """The most that a member bids in an auction; raising it changes the row."""
 
     __tablename__ = "bid"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     listing_id: Mapped[str] = mapped_column(ForeignKey("listing.id"), primary_key=True)
     bidder_id: Mapped[str] = mapped_column(ForeignKey("member.id"), primary_key=True, index=True)
     maximum: Mapped[int]
@@ -87,7 +86,7 @@ class MarketplaceOffer(Base):
     __table_args__ = (
         CheckConstraint("status != 'countered' OR counter > amount"),
         CheckConstraint("amount > 0"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "OFR"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -108,7 +107,7 @@ class Sale(Base):
     __table_args__ = (
         CheckConstraint("tracking_code IS NULL OR paid"),
         CheckConstraint("(tracking_code IS NULL) = (shipped_on IS NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     listing_id: Mapped[str] = mapped_column(ForeignKey("listing.id"), primary_key=True)
     buyer_id: Mapped[str] = mapped_column(ForeignKey("member.id"))

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 CustomerId = Ref("Customer")
 InvoiceId = Ref("Invoice")
@@ -11,8 +11,6 @@ ChargeId = Ref("Charge")
 RefundId = Ref("Refund")
 PaymentLinkId = Ref("PaymentLink")
 WebhookId = Ref("Webhook")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -27,7 +25,7 @@ class Customer(Base):
     """
 
     __tablename__ = "customer"
-    __table_args__ = (CheckConstraint("card_funds >= 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("card_funds >= 0"), COMPACT)
     id_prefix = "CUS"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -49,7 +47,7 @@ class Invoice(Base):
         CheckConstraint("paid BETWEEN 0 AND amount"),
         CheckConstraint("(status = 'paid') = (paid = amount)"),
         CheckConstraint("(status = 'void') = (voided_on IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "INV"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -69,7 +67,7 @@ class PaymentLink(Base):
     """A page on which a customer pays what is left of an invoice; good through `expires_on`."""
 
     __tablename__ = "payment_link"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "PLK"
     id: Mapped[str] = mapped_column(primary_key=True)
     invoice_id: Mapped[str] = mapped_column(ForeignKey("invoice.id"), index=True)
@@ -83,7 +81,7 @@ class Charge(Base):
     """A card payment for an invoice, by the saved card or through a payment link."""
 
     __tablename__ = "charge"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "CHG"
     id: Mapped[str] = mapped_column(primary_key=True)
     invoice_id: Mapped[str] = mapped_column(ForeignKey("invoice.id"), index=True)
@@ -99,7 +97,7 @@ class Refund(Base):
     """Money of a charge given back; the provider keeps its fee."""
 
     __tablename__ = "refund"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "RFD"
     id: Mapped[str] = mapped_column(primary_key=True)
     charge_id: Mapped[str] = mapped_column(ForeignKey("charge.id"), index=True)
@@ -113,7 +111,7 @@ class Payout(Base):
     """Money that went from the merchant's balance to its bank."""
 
     __tablename__ = "payout"
-    __table_args__ = (CheckConstraint("amount > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount > 0"), COMPACT)
     id_prefix = "PYO"
     id: Mapped[str] = mapped_column(primary_key=True)
     amount: Mapped[int]
@@ -124,7 +122,7 @@ class Webhook(Base):
     """An address that is told of one kind of event; `managed_by` names the app that set it up and may remove it."""
 
     __tablename__ = "webhook"
-    __table_args__ = (UniqueConstraint("event", "url"), _COMPACT)
+    __table_args__ = (UniqueConstraint("event", "url"), COMPACT)
     id_prefix = "WHK"
     id: Mapped[str] = mapped_column(primary_key=True)
     url: Mapped[str]

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, Index
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 StoreId = Ref("Store")
 SkuId = Ref("Sku")
@@ -11,8 +11,6 @@ StockTransferId = Ref("StockTransfer")
 ReplenishmentId = Ref("Replenishment")
 ShelfCountId = Ref("ShelfCount")
 AdjustmentId = Ref("Adjustment")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -23,7 +21,7 @@ class Store(Base):
     """A store or warehouse; its whole stock was last taken on `stocktake_on`, and its records begin there."""
 
     __tablename__ = "store"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "STR"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -37,7 +35,7 @@ class Sku(Base):
     """An article as it is stocked: one size of one product. `cost` is what a unit costs the chain, in cents."""
 
     __tablename__ = "sku"
-    __table_args__ = (CheckConstraint("case_size > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("case_size > 0"), COMPACT)
     id_prefix = "SKU"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -57,7 +55,7 @@ class StockLevel(Base):
     """
 
     __tablename__ = "stock_level"
-    __table_args__ = (CheckConstraint("on_hand BETWEEN 0 AND capacity"), _COMPACT)
+    __table_args__ = (CheckConstraint("on_hand BETWEEN 0 AND capacity"), COMPACT)
     store_id: Mapped[str] = mapped_column(ForeignKey("store.id"), primary_key=True)
     sku_id: Mapped[str] = mapped_column(ForeignKey("sku.id"), primary_key=True)
     on_hand: Mapped[int]
@@ -77,7 +75,7 @@ class StockTransfer(Base):
         CheckConstraint("(status = 'received') = (received_quantity IS NOT NULL)"),
         CheckConstraint("received_quantity BETWEEN 0 AND quantity"),
         Index("transfers_out", "from_store_id", "sku_id"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "TRF"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -97,7 +95,7 @@ class Replenishment(Base):
     __table_args__ = (
         CheckConstraint("cases > 0"),
         CheckConstraint("(status = 'received') = (received_units IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "RPL"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -114,7 +112,7 @@ class ShelfCount(Base):
     """What somebody counted on the shelves. A count far from the records waits for a second one that confirms it."""
 
     __tablename__ = "shelf_count"
-    __table_args__ = (CheckConstraint("counted >= 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("counted >= 0"), COMPACT)
     id_prefix = "CNT"
     id: Mapped[str] = mapped_column(primary_key=True)
     store_id: Mapped[str] = mapped_column(ForeignKey("store.id"))
@@ -132,7 +130,7 @@ class Adjustment(Base):
     __table_args__ = (
         CheckConstraint("units != 0"),
         CheckConstraint("(reason = 'count') = (shelf_count_id IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "ADJ"
     id: Mapped[str] = mapped_column(primary_key=True)

@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 ProductId = Ref("Product")
 CouponCode = Ref("Coupon")
@@ -14,8 +14,6 @@ OrderItemId = Ref("OrderItem")
 ReturnId = Ref("Return")
 ProductReviewId = Ref("ProductReview")
 
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
-
 
 class Base(DeclarativeBase):
     """Tables of the shopping server."""
@@ -25,7 +23,7 @@ class Product(Base):
     """Something the shop sells or sold; `stock` units can be ordered now, `per_order` at a time."""
 
     __tablename__ = "product"
-    __table_args__ = (CheckConstraint("stock >= 0"), CheckConstraint("price > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("stock >= 0"), CheckConstraint("price > 0"), COMPACT)
     id_prefix = "PRD"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -43,7 +41,7 @@ class Coupon(Base):
     """A coupon of the customer, good for one order; the key is its code. An order that stands and has it uses it up."""
 
     __tablename__ = "coupon"
-    __table_args__ = (CheckConstraint("starts_on <= ends_on"), _COMPACT)
+    __table_args__ = (CheckConstraint("starts_on <= ends_on"), COMPACT)
     id: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]  # percent, amount, free_shipping
     value: Mapped[int]  # percent, or cents; 0 for free shipping
@@ -57,7 +55,7 @@ class Shopper(Base):
     """The customer who is signed in (one row), with the coupon applied to the cart."""
 
     __tablename__ = "shopper"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CUS"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -68,7 +66,7 @@ class Address(Base):
     """Where the customer has orders delivered, in Belgium."""
 
     __tablename__ = "address"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "ADR"
     id: Mapped[str] = mapped_column(primary_key=True)
     label: Mapped[str]
@@ -84,7 +82,7 @@ class PaymentMethod(Base):
     __table_args__ = (
         CheckConstraint("balance >= 0"),
         CheckConstraint("(type = 'gift_card') = (balance IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "PMT"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -104,7 +102,7 @@ class Order(Base):
         CheckConstraint("total >= 0 AND discount >= 0 AND shipping >= 0"),
         CheckConstraint("(status = 'delivered') = (delivered_on IS NOT NULL)"),
         CheckConstraint("(status = 'cancelled') = (cancel_reason IS NOT NULL)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "ORD"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -127,7 +125,7 @@ class OrderItem(Base):
     """A product in an order, at the price of that day."""
 
     __tablename__ = "order_item"
-    __table_args__ = (CheckConstraint("quantity > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), COMPACT)
     id_prefix = "ITM"
     id: Mapped[str] = mapped_column(primary_key=True)
     order_id: Mapped[str] = mapped_column(ForeignKey("order.id"), index=True)
@@ -140,7 +138,7 @@ class Return(Base):
     """Units of an order item that go back; `refund` is what is paid back once they have arrived."""
 
     __tablename__ = "return"
-    __table_args__ = (CheckConstraint("quantity > 0"), CheckConstraint("refund >= 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), CheckConstraint("refund >= 0"), COMPACT)
     id_prefix = "RET"
     id: Mapped[str] = mapped_column(primary_key=True)
     order_item_id: Mapped[str] = mapped_column(ForeignKey("order_item.id"), index=True)
@@ -155,7 +153,7 @@ class ProductReview(Base):
     """What a buyer wrote about a product; `shopper_id` is set on the signed-in customer's own."""
 
     __tablename__ = "product_review"
-    __table_args__ = (CheckConstraint("rating BETWEEN 1 AND 5"), _COMPACT)
+    __table_args__ = (CheckConstraint("rating BETWEEN 1 AND 5"), COMPACT)
     id_prefix = "REV"
     id: Mapped[str] = mapped_column(primary_key=True)
     product_id: Mapped[str] = mapped_column(ForeignKey("product.id"), index=True)
@@ -170,7 +168,7 @@ class CartItem(Base):
     """A product in the cart; prices are today's."""
 
     __tablename__ = "cart_item"
-    __table_args__ = (CheckConstraint("quantity > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), COMPACT)
     product_id: Mapped[str] = mapped_column(ForeignKey("product.id"), primary_key=True)
     quantity: Mapped[int]
 
@@ -179,6 +177,6 @@ class WishlistItem(Base):
     """A product that the customer would like to have one day."""
 
     __tablename__ = "wishlist_item"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     product_id: Mapped[str] = mapped_column(ForeignKey("product.id"), primary_key=True)
     added_on: Mapped[str]

@@ -3,14 +3,13 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 ChannelId = Ref("Channel")
 MessageId = Ref("Message")
 ChatMemberId = Ref("ChatMember")
 
 SELF = "MEM-00001"  # the member who uses the chat; below every drawn id
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -21,7 +20,7 @@ class ChatMember(Base):
     """Someone with an account in the workspace. `folded` serves searches."""
 
     __tablename__ = "member"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "MEM"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -34,7 +33,7 @@ class Channel(Base):
     """A place to talk. Its owner invites to private ones, posts announcements, and archives."""
 
     __tablename__ = "channel"
-    __table_args__ = (CheckConstraint("NOT is_default OR archived_at IS NULL"), _COMPACT)
+    __table_args__ = (CheckConstraint("NOT is_default OR archived_at IS NULL"), COMPACT)
     id_prefix = "CHN"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
@@ -51,7 +50,7 @@ class Membership(Base):
     """A member is in a channel."""
 
     __tablename__ = "membership"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     channel_id: Mapped[str] = mapped_column(ForeignKey("channel.id"), primary_key=True)
     member_id: Mapped[str] = mapped_column(ForeignKey("member.id"), primary_key=True)
 
@@ -60,7 +59,7 @@ class Message(Base):
     """A message of a channel, or a reply in the thread of another one, its `parent_id`."""
 
     __tablename__ = "message"
-    __table_args__ = (CheckConstraint("deleted = (text = '')"), _COMPACT)
+    __table_args__ = (CheckConstraint("deleted = (text = '')"), COMPACT)
     id_prefix = "MSG"
     id: Mapped[str] = mapped_column(primary_key=True)
     channel_id: Mapped[str] = mapped_column(ForeignKey("channel.id"), index=True)
@@ -76,7 +75,7 @@ class Reaction(Base):
     """A member's emoji on a message."""
 
     __tablename__ = "reaction"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     message_id: Mapped[str] = mapped_column(ForeignKey("message.id"), primary_key=True)
     member_id: Mapped[str] = mapped_column(ForeignKey("member.id"), primary_key=True)
     emoji: Mapped[str] = mapped_column(primary_key=True)

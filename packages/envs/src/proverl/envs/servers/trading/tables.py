@@ -3,15 +3,13 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 Symbol = Ref("Stock")
 PortfolioId = Ref("Portfolio")
 StockOrderId = Ref("StockOrder")
 WatchlistId = Ref("Watchlist")
 PriceAlertId = Ref("PriceAlert")
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -22,7 +20,7 @@ class Stock(Base):
     """A listed share or fund. `status_since` says since when it is suspended or delisted."""
 
     __tablename__ = "stock"
-    __table_args__ = (CheckConstraint("last_price > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("last_price > 0"), COMPACT)
     symbol: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
     exchange: Mapped[str]
@@ -39,7 +37,7 @@ class BookLevel(Base):
     """What the rest of the market bids or asks for a stock at one price; clients' own orders come on top."""
 
     __tablename__ = "book_level"
-    __table_args__ = (CheckConstraint("quantity > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), COMPACT)
     symbol: Mapped[str] = mapped_column(ForeignKey("stock.symbol"), primary_key=True)
     side: Mapped[str] = mapped_column(primary_key=True)  # buy (bids), sell (asks)
     price: Mapped[int] = mapped_column(primary_key=True)
@@ -50,7 +48,7 @@ class Portfolio(Base):
     """A client's securities account. `cash` is what was paid in, plus sales, minus purchases and fees."""
 
     __tablename__ = "portfolio"
-    __table_args__ = (CheckConstraint("cash >= 0"), CheckConstraint("status != 'closed' OR cash = 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("cash >= 0"), CheckConstraint("status != 'closed' OR cash = 0"), COMPACT)
     id_prefix = "PTF"
     id: Mapped[str] = mapped_column(primary_key=True)
     client: Mapped[str]
@@ -65,7 +63,7 @@ class Position(Base):
     """Shares that a portfolio holds, and what was bought, for the average price, since it last held none."""
 
     __tablename__ = "position"
-    __table_args__ = (CheckConstraint("quantity > 0"), CheckConstraint("bought_quantity >= quantity"), _COMPACT)
+    __table_args__ = (CheckConstraint("quantity > 0"), CheckConstraint("bought_quantity >= quantity"), COMPACT)
     portfolio_id: Mapped[str] = mapped_column(ForeignKey("portfolio.id"), primary_key=True)
     symbol: Mapped[str] = mapped_column(ForeignKey("stock.symbol"), primary_key=True)
     quantity: Mapped[int]
@@ -82,7 +80,7 @@ class StockOrder(Base):
         CheckConstraint("(status = 'filled') = (filled_quantity = quantity)"),
         CheckConstraint("status != 'open' OR filled_quantity = 0"),
         CheckConstraint("limit_price IS NOT NULL OR status = 'filled'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "ORD"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -103,7 +101,7 @@ class Watchlist(Base):
     """A named list of stocks that the client of a portfolio follows."""
 
     __tablename__ = "watchlist"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "WCH"
     id: Mapped[str] = mapped_column(primary_key=True)
     portfolio_id: Mapped[str] = mapped_column(ForeignKey("portfolio.id"))
@@ -114,7 +112,7 @@ class WatchedStock(Base):
     """A stock on a watchlist."""
 
     __tablename__ = "watched_stock"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     watchlist_id: Mapped[str] = mapped_column(ForeignKey("watchlist.id"), primary_key=True)
     symbol: Mapped[str] = mapped_column(ForeignKey("stock.symbol"), primary_key=True)
 
@@ -123,7 +121,7 @@ class PriceAlert(Base):
     """A message to the client once a stock's price reaches a level, from below or from above."""
 
     __tablename__ = "price_alert"
-    __table_args__ = (CheckConstraint("(status = 'triggered') = (triggered_on IS NOT NULL)"), _COMPACT)
+    __table_args__ = (CheckConstraint("(status = 'triggered') = (triggered_on IS NOT NULL)"), COMPACT)
     id_prefix = "ALR"
     id: Mapped[str] = mapped_column(primary_key=True)
     portfolio_id: Mapped[str] = mapped_column(ForeignKey("portfolio.id"))

@@ -7,7 +7,7 @@ is cancelled, so an itinerary's payments always add up to what its bookings have
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 PassengerId = Ref("Passenger")
 CardId = Ref("PaymentCard")
@@ -19,8 +19,6 @@ ItineraryId = Ref("Itinerary")
 FlightBookingId = Ref("FlightBooking")
 HotelBookingId = Ref("HotelBooking")
 
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
-
 
 class Base(DeclarativeBase):
     """Tables of the travel booking server."""
@@ -30,7 +28,7 @@ class Passenger(Base):
     """A traveller whom the agency knows, with the passport on file."""
 
     __tablename__ = "passenger"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "PAX"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -44,7 +42,7 @@ class PaymentCard(Base):
     """A credit card that a passenger left on file; its issuer declines a single payment above `payment_limit`."""
 
     __tablename__ = "payment_card"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "CRD"
     id: Mapped[str] = mapped_column(primary_key=True)
     passenger_id: Mapped[str] = mapped_column(ForeignKey("passenger.id"))
@@ -59,7 +57,7 @@ class Flight(Base):
     """One departure. `leaves` is in the agency's own time (Brussels); `sold` has a bit for each seat others hold."""
 
     __tablename__ = "flight"
-    __table_args__ = (CheckConstraint("origin != destination"), _COMPACT)
+    __table_args__ = (CheckConstraint("origin != destination"), COMPACT)
     id_prefix = "FLT"
     id: Mapped[str] = mapped_column(primary_key=True)
     number: Mapped[str]  # AQ 412; the first two letters are the airline
@@ -77,7 +75,7 @@ class Hotel(Base):
     """A hotel; during renovation it takes guests again from `closed_until` on."""
 
     __tablename__ = "hotel"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "HTL"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -92,7 +90,7 @@ class HotelRoom(Base):
     """A room type of a hotel, `rooms` of it; without `free_cancellation_days` its price is never refunded."""
 
     __tablename__ = "hotel_room"
-    __table_args__ = (CheckConstraint("rooms > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("rooms > 0"), COMPACT)
     id_prefix = "ROM"
     id: Mapped[str] = mapped_column(primary_key=True)
     hotel_id: Mapped[str] = mapped_column(ForeignKey("hotel.id"))
@@ -107,7 +105,7 @@ class RoomBlock(Base):
     """Rooms of a type that others hold from `first_night` until the morning of `until`."""
 
     __tablename__ = "room_block"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     room_id: Mapped[str] = mapped_column(ForeignKey("hotel_room.id"), primary_key=True)
     first_night: Mapped[str] = mapped_column(primary_key=True)
     until: Mapped[str]
@@ -118,7 +116,7 @@ class Itinerary(Base):
     """A trip of a lead passenger, who pays for it, and of others."""
 
     __tablename__ = "itinerary"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     id_prefix = "ITN"
     id: Mapped[str] = mapped_column(primary_key=True)
     passenger_id: Mapped[str] = mapped_column(ForeignKey("passenger.id"))
@@ -134,7 +132,7 @@ class FlightBooking(Base):
         UniqueConstraint("flight_id", "seat"),
         CheckConstraint("status != 'cancelled' OR seat IS NULL"),
         CheckConstraint("0 <= paid AND paid <= price AND (status = 'held') = (paid < price)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "FBK"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -157,7 +155,7 @@ class HotelBooking(Base):
     __table_args__ = (
         CheckConstraint("check_in < check_out"),
         CheckConstraint("0 <= paid AND paid <= price AND (status = 'held') = (paid < price)"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "HBK"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -177,7 +175,7 @@ class Payment(Base):
     """Money from a card for an itinerary; negative when it goes back."""
 
     __tablename__ = "payment"
-    __table_args__ = (CheckConstraint("amount != 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("amount != 0"), COMPACT)
     id_prefix = "PMT"
     id: Mapped[str] = mapped_column(primary_key=True)
     itinerary_id: Mapped[str] = mapped_column(ForeignKey("itinerary.id"))

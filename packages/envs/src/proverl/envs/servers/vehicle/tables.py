@@ -3,14 +3,12 @@
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 VehicleId = Ref("Vehicle")
 DriverId = Ref("Driver")
 DestinationId = Ref("Destination")
 DriveId = Ref("Drive")
-
-_COMPACT = {"sqlite_with_rowid": False}
 
 
 class Base(DeclarativeBase):
@@ -21,7 +19,7 @@ class Driver(Base):
     """A person who may drive the fleet; the profile holds how they like to sit and how warm."""
 
     __tablename__ = "driver"
-    __table_args__ = (CheckConstraint("length(pin) = 4"), _COMPACT)
+    __table_args__ = (CheckConstraint("length(pin) = 4"), COMPACT)
     id_prefix = "DRV"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -35,7 +33,7 @@ class Destination(Base):
     """A place that the fleet knows; `bays` chargers stand there, `busy` of them taken by strangers."""
 
     __tablename__ = "destination"
-    __table_args__ = (CheckConstraint("busy BETWEEN 0 AND bays"), _COMPACT)
+    __table_args__ = (CheckConstraint("busy BETWEEN 0 AND bays"), COMPACT)
     id_prefix = "DST"
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
@@ -57,7 +55,7 @@ class Vehicle(Base):
         CheckConstraint("gear = 'park' OR (driver_id IS NOT NULL AND route_to IS NOT NULL)"),
         CheckConstraint("NOT valet OR driver_id IS NULL"),
         CheckConstraint("charge_limit IS NULL OR energy = 'electric'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "VEH"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -91,7 +89,7 @@ class Opening(Base):
     __table_args__ = (
         CheckConstraint("position BETWEEN 0 AND 100"),
         CheckConstraint("kind = 'window' OR position IN (0, 100)"),
-        _COMPACT,
+        COMPACT,
     )
     vehicle_id: Mapped[str] = mapped_column(ForeignKey("vehicle.id"), primary_key=True)
     part: Mapped[str] = mapped_column(primary_key=True)
@@ -103,7 +101,7 @@ class Seat(Base):
     """A seat of a vehicle and how it is heated."""
 
     __tablename__ = "seat"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     vehicle_id: Mapped[str] = mapped_column(ForeignKey("vehicle.id"), primary_key=True)
     part: Mapped[str] = mapped_column(primary_key=True)
     heating: Mapped[str]  # off, low, medium, high
@@ -113,7 +111,7 @@ class Tire(Base):
     """A tire of a vehicle."""
 
     __tablename__ = "tire"
-    __table_args__ = (CheckConstraint("pressure > 0"), _COMPACT)
+    __table_args__ = (CheckConstraint("pressure > 0"), COMPACT)
     vehicle_id: Mapped[str] = mapped_column(ForeignKey("vehicle.id"), primary_key=True)
     part: Mapped[str] = mapped_column(primary_key=True)
     pressure: Mapped[int]
@@ -123,7 +121,7 @@ class Drive(Base):
     """An entry of the logbook; under way until it is ended."""
 
     __tablename__ = "drive"
-    __table_args__ = (CheckConstraint("distance_km > 0"), CheckConstraint("from_id != to_id"), _COMPACT)
+    __table_args__ = (CheckConstraint("distance_km > 0"), CheckConstraint("from_id != to_id"), COMPACT)
     id_prefix = "TRP"
     id: Mapped[str] = mapped_column(primary_key=True)
     vehicle_id: Mapped[str] = mapped_column(ForeignKey("vehicle.id"), index=True)

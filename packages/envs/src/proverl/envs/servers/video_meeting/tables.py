@@ -3,7 +3,7 @@
 from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from proverl.envs import Ref
+from proverl.envs import COMPACT, Ref
 
 MeetingId = Ref("Meeting")
 ParticipantId = Ref("Participant")
@@ -11,8 +11,6 @@ RecordingId = Ref("Recording")
 
 ME = "robin.vance@lumenworks.example"
 COMPANY = "@lumenworks.example"
-
-_COMPACT = {"sqlite_with_rowid": False}  # rows live in the key's own tree: smaller images, one look-up less
 
 
 class Base(DeclarativeBase):
@@ -23,7 +21,7 @@ class Person(Base):
     """Somebody with an address. `host_key` lets the user start meetings; nobody else's is known here."""
 
     __tablename__ = "person"
-    __table_args__ = (CheckConstraint("host_key IS NULL OR length(host_key) = 6"), _COMPACT)
+    __table_args__ = (CheckConstraint("host_key IS NULL OR length(host_key) = 6"), COMPACT)
     email: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
     host_key: Mapped[str | None]
@@ -33,7 +31,7 @@ class Meeting(Base):
     """A meeting. Confidential ones are for colleagues only and are never recorded."""
 
     __tablename__ = "meeting"
-    __table_args__ = (CheckConstraint("minutes > 0"), CheckConstraint("max_participants > 1"), _COMPACT)
+    __table_args__ = (CheckConstraint("minutes > 0"), CheckConstraint("max_participants > 1"), COMPACT)
     id_prefix = "MTG"
     id: Mapped[str] = mapped_column(primary_key=True)
     topic: Mapped[str]
@@ -53,7 +51,7 @@ class Participant(Base):
     __table_args__ = (
         UniqueConstraint("meeting_id", "email"),
         CheckConstraint("NOT is_muted OR status = 'joined'"),
-        _COMPACT,
+        COMPACT,
     )
     id_prefix = "PRT"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -69,7 +67,7 @@ class Recording(Base):
     """A cloud recording of a meeting. One that is for colleagues only cannot be shared with anybody else."""
 
     __tablename__ = "recording"
-    __table_args__ = (CheckConstraint("(status = 'deleted') = (deleted_on IS NOT NULL)"), _COMPACT)
+    __table_args__ = (CheckConstraint("(status = 'deleted') = (deleted_on IS NOT NULL)"), COMPACT)
     id_prefix = "REC"
     id: Mapped[str] = mapped_column(primary_key=True)
     meeting_id: Mapped[str] = mapped_column(ForeignKey("meeting.id"), index=True)
@@ -84,7 +82,7 @@ class RecordingShare(Base):
     """Somebody who may watch a recording, through `expires_on`."""
 
     __tablename__ = "recording_share"
-    __table_args__ = (_COMPACT,)
+    __table_args__ = (COMPACT,)
     recording_id: Mapped[str] = mapped_column(ForeignKey("recording.id"), primary_key=True)
     email: Mapped[str] = mapped_column(primary_key=True)
     expires_on: Mapped[str]
