@@ -77,6 +77,7 @@ class Server:
         self.nouns = dict(nouns or {})
         self.functions: dict[str, ToolFunction] = {}
         self.phrases: dict[str, tuple[str, ...]] = {}
+        self.brief: dict[str, tuple[str, ...]] = {}
         self.invariants: list[Invariant] = []
         self.storage = Storage(name, base)
         self._seed = seed
@@ -90,6 +91,7 @@ class Server:
         self,
         *,
         phrases: Sequence[str],
+        brief: Sequence[str] = (),
         read_only: bool = False,
         destructive: bool = False,
         idempotent: bool = False,
@@ -98,8 +100,9 @@ class Server:
         """Register a function as a tool; its docstring is the description that models read.
 
         `phrases` are ways to ask for it: imperative verb phrases with `{parameter}` slots; a part in square brackets is
-        said only when the parameters in it are given. Raises ValueError when a phrase names an unknown parameter or
-        leaves a required one out.
+        said only when the parameters in it are given. `brief` are ways to ask without telling everything that is
+        required, as people do who expect to be asked back. Raises ValueError when a phrase names an unknown parameter
+        or leaves a required one out, or when a brief one leaves none out.
         """
 
         def register(function: Function) -> Function:
@@ -115,9 +118,10 @@ class Server:
                 idempotent=idempotent or read_only,
                 hidden=hidden,
             )
-            self._check(tool, phrases)
+            self._check(tool, phrases, brief)
             self.functions[tool.name] = ToolFunction(tool, function, model, result_check(function))
             self.phrases[tool.name] = tuple(phrases)
+            self.brief[tool.name] = tuple(brief)
             return function
 
         return register
@@ -172,22 +176,24 @@ class Server:
         """Build the start state; the same seed and time give the same rows."""
         return self.storage.build(lambda rng: self._seed(rng, now), Random(f"{self.name}:{seed}"))
 
-    def _check(self, tool: Tool, phrases: Sequence[str]) -> None:
+    def _check(self, tool: Tool, phrases: Sequence[str], brief: Sequence[str]) -> None:
         if not tool.description:
             raise ValueError(f"tool {self.name}.{tool.name} needs a docstring: models read it")
         if tool.name in self.functions:
             raise ValueError(f"server {self.name} has two tools named {tool.name!r}")
-        if isinstance(phrases, str):
-            raise ValueError(f"phrases of {self.name}.{tool.name} are one string; write a list: [{phrases!r}]")
-        for phrase in phrases:
-            slots = phrase_slots(phrase)
-            unknown = slots - set(tool.parameters["properties"])
+        for field, texts in (("phrases", phrases), ("brief", brief)):
+            if isinstance(texts, str):
+                raise ValueError(f"{field} of {self.name}.{tool.name} are one string; write a list: [{texts!r}]")
+        for phrase in (*phrases, *brief):
+            unknown = phrase_slots(phrase) - set(tool.parameters["properties"])
             missing = set(tool.required) - phrase_slots(phrase, optional=False)
-            if unknown or missing:
+            if unknown or (missing and phrase in phrases):
                 raise ValueError(
                     f"phrase {phrase!r} of {self.name}.{tool.name}: unknown slots {sorted(unknown)}, "
                     f"required parameters not said outside brackets {sorted(missing)}"
                 )
+            if not missing and phrase not in phrases:
+                raise ValueError(f"brief phrase {phrase!r} of {self.name}.{tool.name} leaves no required parameter out")
 
 
 @lru_cache(maxsize=512)
