@@ -97,6 +97,10 @@ def find_customers(
         "look up every account held by {customer_id}",
         "check what accounts belong to {customer_id}",
     ],
+    brief=[
+        "list the accounts of a customer",
+        "show me which accounts somebody has",
+    ],
 )
 def list_accounts(ctx: Context, customer_id: Annotated[CustomerId, "Customer who holds the accounts"]) -> AccountList:
     """List all accounts of a customer, blocked and closed ones included."""
@@ -116,6 +120,10 @@ def list_accounts(ctx: Context, customer_id: Annotated[CustomerId, "Customer who
         "show me {account_id} with its balance",
         "tell me how much money is on {account_id}",
         "pull up the details of {account_id}",
+    ],
+    brief=[
+        "check the balance of an account",
+        "tell me how much money is on one of the accounts",
     ],
 )
 def get_account(ctx: Context, account_id: Annotated[AccountId, "Account to read"]) -> AccountView:
@@ -148,6 +156,11 @@ class OpenedAccount(TypedDict):
         "set {customer_id} up with another {type} account[ named {name}]",
         "give {customer_id} an extra {type} account[, with the name {name}]",
         "create a {type} account[ called {name}] in the name of {customer_id}",
+    ],
+    brief=[
+        "open a new account",
+        "open a new account for {customer_id}",
+        "open another {type} account",
     ],
 )
 def open_account(

@@ -52,6 +52,10 @@ class CardState(TypedDict):
         "look up the cards issued for {account_id}",
         "check what cards {account_id} has and whether they are active",
     ],
+    brief=[
+        "list the cards of an account",
+        "show me which cards belong to one of the accounts",
+    ],
 )
 def list_cards(ctx: Context, account_id: Annotated[AccountId, "Account that the cards pay from"]) -> CardList:
     """List the debit cards of an account with their status."""
@@ -71,6 +75,10 @@ def list_cards(ctx: Context, account_id: Annotated[AccountId, "Account that the 
         "lock {card_id} for now",
         "make sure nobody can pay with {card_id} for the moment",
     ],
+    brief=[
+        "freeze a card",
+        "lock one of the cards for now",
+    ],
 )
 def freeze_card(ctx: Context, card_id: Annotated[CardId, "Card to freeze"]) -> CardState:
     """Freeze a card so that it can't be used until it is unfrozen."""
@@ -86,6 +94,11 @@ def freeze_card(ctx: Context, card_id: Annotated[CardId, "Card to freeze"]) -> C
         "make {card_id} usable again; its PIN is {pin}",
         "use PIN {pin} to unlock {card_id}",
         "lift the freeze on {card_id}, PIN {pin}",
+    ],
+    brief=[
+        "unfreeze a card",
+        "unfreeze {card_id}",
+        "lift the freeze on {card_id}",
     ],
 )
 def unfreeze_card(
@@ -108,6 +121,11 @@ def unfreeze_card(
         "give {card_id} the new PIN {new_pin}; the current one is {current_pin}",
         "replace PIN {current_pin} on {card_id} by {new_pin}",
         "set {new_pin} as the PIN of {card_id}, which has been {current_pin} so far",
+    ],
+    brief=[
+        "change the PIN of a card",
+        "change the PIN of {card_id} to {new_pin}",
+        "change the PIN of {card_id}, which has been {current_pin} so far",
     ],
 )
 def change_card_pin(

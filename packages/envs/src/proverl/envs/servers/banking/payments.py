@@ -37,6 +37,11 @@ class SentMoney(TypedDict):
         "take {amount} from {from_account_id} and put it on {to_account_id}[, noting {memo}]",
         "top up {to_account_id} with {amount} from {from_account_id}[ and write {memo} on it]",
     ],
+    brief=[
+        "move some money between two accounts",
+        "move {amount} from {from_account_id} to another account",
+        "transfer some money from {from_account_id} to {to_account_id}",
+    ],
 )
 def transfer_funds(
     ctx: Context,
@@ -83,6 +88,10 @@ class PayeeList(TypedDict):
         "look up the saved payees of {customer_id}",
         "check which payees {customer_id} can pay",
     ],
+    brief=[
+        "list the payees of a customer",
+        "show me whom somebody has saved as payees",
+    ],
 )
 def list_payees(ctx: Context, customer_id: Annotated[CustomerId, "Customer who saved the payees"]) -> PayeeList:
     """List the payees that a customer has saved."""
@@ -104,6 +113,11 @@ class SavedPayee(TypedDict):
         "add a payee for {customer_id}: {name}, IBAN {iban}",
         "put {name}, whose IBAN is {iban}, on the payee list of {customer_id}",
         "register {iban} under the name {name} among the payees of {customer_id}",
+    ],
+    brief=[
+        "save a new payee",
+        "add {name} to the payees of {customer_id}",
+        "save {name} with IBAN {iban} as a payee",
     ],
 )
 def add_payee(
@@ -132,6 +146,11 @@ def add_payee(
         "send {payee_id} {amount} out of {account_id}[, memo {memo}], authorised by passcode {passcode}",
         "use passcode {passcode} to pay {payee_id} {amount} from {account_id}[, noting {memo}]",
         "make a payment of {amount} from {account_id} to {payee_id}[ about {memo}]; the passcode is {passcode}",
+    ],
+    brief=[
+        "pay one of the saved payees",
+        "pay {amount} to {payee_id} from {account_id}",
+        "make a payment from {account_id} to {payee_id} with passcode {passcode}",
     ],
 )
 def pay_payee(

@@ -36,6 +36,11 @@ class CreatedOrder(TypedDict):
         "schedule a repeating payment of {amount} out of {account_id} to {payee_id} as of {start_date}[, {frequency}]",
         "arrange for {account_id} to send {payee_id} {amount}[ {frequency}] by standing order from {start_date} on",
     ],
+    brief=[
+        "set up a standing order",
+        "set up a standing order of {amount} from {account_id} to {payee_id}",
+        "arrange a standing order from {account_id} to {payee_id}, starting on {start_date}",
+    ],
 )
 def create_standing_order(
     ctx: Context,
@@ -90,6 +95,10 @@ class OrderList(TypedDict):
         "look up the scheduled payments of {account_id}",
         "check which standing orders run from {account_id}",
     ],
+    brief=[
+        "list the standing orders of an account",
+        "show me what one of the accounts pays regularly",
+    ],
 )
 def list_standing_orders(ctx: Context, account_id: Annotated[AccountId, "Account that pays"]) -> OrderList:
     """List the active standing orders of an account, the next due first."""
@@ -122,6 +131,10 @@ class CancelledOrder(TypedDict):
         "stop {standing_order_id} from being paid any more",
         "put an end to {standing_order_id}",
         "call off {standing_order_id}",
+    ],
+    brief=[
+        "cancel a standing order",
+        "stop one of the standing orders",
     ],
 )
 def cancel_standing_order(

@@ -53,6 +53,10 @@ class TransactionList(TypedDict):
         "pull up the statement of {account_id}[ as of {since}][, {limit} entries][, only {kind}]",
         "go through the recent bookings on {account_id}[, up to {limit} of them][, from {since} on]",
     ],
+    brief=[
+        "list the latest transactions of an account",
+        "pull up the statement of one of the accounts",
+    ],
 )
 def list_transactions(
     ctx: Context,
@@ -92,10 +96,15 @@ class OpenedDispute(TypedDict):
 
 @server.tool(
     phrases=[
-        "dispute {transaction_id} because of {reason}",
+        "dispute {transaction_id} as {reason}",
         "open a dispute about {transaction_id}, reason {reason}",
         "contest {transaction_id} and give {reason} as the reason",
         "file a chargeback with the reason {reason} for {transaction_id}",
+    ],
+    brief=[
+        "dispute a card payment",
+        "dispute {transaction_id}",
+        "open a dispute with the reason {reason}",
     ],
 )
 def dispute_transaction(

@@ -42,7 +42,14 @@ class RecordedExpense(TypedDict):
         "record an expense of {amount} at {payee} in {budget_category_id}[, dated {date}]",
         "book {amount} paid to {payee} under {budget_category_id}[ on {date}]",
         "log {amount} for {payee} against {budget_category_id}[, spent on {date}]",
-        "note that {amount} went to {payee}, category {budget_category_id}[, on {date}]",
+        "note in {budget_category_id} that {amount} went to {payee}[ on {date}]",
+        "enter a purchase at {payee} for {amount} under {budget_category_id}[, made on {date}]",
+        "add {amount} spent at {payee} to {budget_category_id}[; that was on {date}]",
+    ],
+    brief=[
+        "record an expense",
+        "log {amount} spent at {payee}",
+        "record an expense of {amount} in {budget_category_id}",
     ],
 )
 def record_expense(
@@ -81,7 +88,12 @@ class ExpenseList(TypedDict):
         "list the latest expenses in {budget_category_id}[ since {since}][, {limit} at most]",
         "show me what was spent on {budget_category_id}[ from {since} on][, up to {limit} entries]",
         "go through the expenses of {budget_category_id}[ since {since}][, {limit} of them]",
-        "check what went into {budget_category_id}[, since {since}][, first {limit} only]",
+        "check which expenses are booked under {budget_category_id}[, since {since}][, the latest {limit} only]",
+        "look up the[ last {limit}] things that money from {budget_category_id} was spent on[ since {since}]",
+    ],
+    brief=[
+        "list the expenses in a category",
+        "show me what was spent on one of the categories",
     ],
 )
 def list_expenses(
@@ -120,8 +132,14 @@ class MovedExpense(TypedDict):
     phrases=[
         "move {expense_id} to {budget_category_id}",
         "put {expense_id} under {budget_category_id} instead",
-        "recategorize {expense_id} as {budget_category_id}",
+        "recategorize {expense_id} to {budget_category_id}",
         "change the category of {expense_id} to {budget_category_id}",
+        "count {expense_id} towards {budget_category_id} from now on",
+    ],
+    brief=[
+        "put an expense into another category",
+        "move {expense_id} to another category",
+        "move one of the expenses to {budget_category_id}",
     ],
 )
 def recategorize_expense(
@@ -165,6 +183,12 @@ class RecordedIncome(TypedDict):
         "add {amount} from {source} to {budget_id}[, received on {date}]",
         "book {amount} that came in as {source} to {budget_id}[ on {date}]",
         "note that {budget_id} got {amount}, source {source}[, on {date}]",
+        "enter {source} as an income of {amount} in {budget_id}[; it came on {date}]",
+    ],
+    brief=[
+        "record some income",
+        "record an income of {amount} in {budget_id}",
+        "note that {amount} came in from {source}",
     ],
 )
 def record_income(

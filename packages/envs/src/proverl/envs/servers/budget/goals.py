@@ -57,6 +57,11 @@ class SavingsGoalList(TypedDict):
         "show me what {budget_id} is saving for",
         "check how far along the savings goals in {budget_id} are",
         "look up the savings goals set in {budget_id}",
+        "tell me how much is saved for each goal in {budget_id}",
+    ],
+    brief=[
+        "list the savings goals of a budget",
+        "check how far along the savings goals in one of my budgets are",
     ],
 )
 def list_savings_goals(ctx: Context, budget_id: Annotated[BudgetId, "Budget that saves for them"]) -> SavingsGoalList:
@@ -86,10 +91,16 @@ class CreatedGoal(TypedDict):
 
 @server.tool(
     phrases=[
-        "create a savings goal called {name} of {target} in {budget_id}[, due {due_date}]",
+        "create a savings goal of {target} called {name} in {budget_id}[, due {due_date}]",
         "start saving {target} for {name} in {budget_id}[ by {due_date}]",
         "set up {name} as a goal of {target} in {budget_id}[, to be reached by {due_date}]",
         "add a goal to {budget_id}: {name}, {target}[, by {due_date}]",
+        "let {budget_id} have {name} as a new savings goal with {target} as its target[, due on {due_date}]",
+    ],
+    brief=[
+        "set up a new savings goal",
+        "start saving {target} for {name}",
+        "create a savings goal called {name} in {budget_id}",
     ],
 )
 def create_savings_goal(
@@ -131,6 +142,12 @@ class ContributedMoney(TypedDict):
         "contribute {amount} to {savings_goal_id}",
         "save {amount} towards {savings_goal_id}",
         "move {amount} of unassigned money into {savings_goal_id}",
+        "add {amount} to what is saved for {savings_goal_id}",
+    ],
+    brief=[
+        "put some money aside for a savings goal",
+        "contribute some money to {savings_goal_id}",
+        "put {amount} aside for one of the savings goals",
     ],
 )
 def contribute_to_savings_goal(

@@ -92,6 +92,7 @@ class BudgetList(TypedDict):
         "show me all budgets and how much is unassigned in each",
         "check which budgets have a month to close",
         "tell me what is left to assign in my budgets",
+        "give me an overview of my budgets",
     ],
 )
 def list_budgets(ctx: Context) -> BudgetList:
@@ -134,6 +135,11 @@ class BudgetCategoryList(TypedDict):
         "show me how much is spent in each category of {budget_id}[ for {month}]",
         "check the limits in {budget_id}[ for {month}]",
         "tell me which categories of {budget_id} are overspent[ for {month}]",
+        "go through {budget_id} category by category[ for {month}]",
+    ],
+    brief=[
+        "list the categories of a budget",
+        "show me how much is spent in each category of one of my budgets",
     ],
 )
 def list_budget_categories(
@@ -178,6 +184,12 @@ class CreatedCategory(TypedDict):
         "add {name} to the categories of {budget_id}[, overspending {overspending}]",
         "set up the category {name} in {budget_id}[, overspending {overspending}]",
         "start tracking {name} as a category of {budget_id}[ with overspending {overspending}]",
+        "give {budget_id} a new category named {name}[, with overspending {overspending}]",
+    ],
+    brief=[
+        "create a new category",
+        "add a category to {budget_id}",
+        "create a category called {name} in one of my budgets",
     ],
 )
 def create_budget_category(
@@ -213,9 +225,15 @@ class SetLimit(TypedDict):
     idempotent=True,
     phrases=[
         "set the limit of {budget_category_id} to {amount}[ for {month}]",
-        "change the limit on {budget_category_id} to {amount}[ for {month}]",
-        "budget {amount} on {budget_category_id}[ for {month}]",
+        "change how much may be spent on {budget_category_id} to {amount}[ for {month}]",
+        "budget {amount} for {budget_category_id}[ for {month}]",
         "assign {amount} in total to {budget_category_id}[ for {month}]",
+        "make {amount} the limit of {budget_category_id}[ for {month}]",
+    ],
+    brief=[
+        "change the limit of a category",
+        "set a new limit for {budget_category_id}",
+        "set the limit of one of the categories to {amount}",
     ],
 )
 def set_category_limit(
@@ -262,6 +280,11 @@ class ClosedMonth(TypedDict):
         "finish the oldest open month in {budget_id}",
         "do the month-end closing for {budget_id}",
         "wrap up the month that is over in {budget_id}",
+        "settle the past month in {budget_id}, so that unspent money is free again",
+    ],
+    brief=[
+        "close the last month of a budget",
+        "do the month-end closing for one of my budgets",
     ],
 )
 def close_budget_month(ctx: Context, budget_id: Annotated[BudgetId, "Budget with a month that is over"]) -> ClosedMonth:

@@ -132,7 +132,7 @@ PAYEES = (
     "Kruidvat", "Brico", "Café Belga", "Hema", "Zalando", "Coolblue", "Saturday market", "Uber", "Kinepolis",
 )  # fmt: skip
 SOURCES = (
-    "Salary", "Tax refund", "Birthday money", "Bonus", "Sold the old bike", "Freelance job", "Deposit returned",
+    "Salary", "Tax refund", "Birthday money", "Bonus", "Sale of the old bike", "Freelance job", "Deposit returned",
     "Interest", "Holiday pay", "Cashback", "Flea market", "Babysitting", "Insurance payout", "Overtime",
 )  # fmt: skip
 GOAL_NAMES = (

@@ -72,6 +72,11 @@ def list_calendars(
         "let {person_id} use {calendar_id} as a {role}",
         "make {person_id} a {role} of {calendar_id}",
     ],
+    brief=[
+        "share one of my calendars",
+        "share {calendar_id} with {person_id}",
+        "give {person_id} {role} access to one of my calendars",
+    ],
 )
 def share_calendar(
     ctx: Context,

@@ -169,6 +169,10 @@ def list_events(
         "tell me who is invited to {event_id} and where it is",
         "look at {event_id}",
     ],
+    brief=[
+        "show me the details of an event",
+        "open one of my events",
+    ],
 )
 def get_event(ctx: Context, event_id: Annotated[EventId, "Event to read"]) -> EventView:
     """Return one event with its room, series, invitees and the user's response and reminders."""
@@ -193,6 +197,11 @@ def get_event(ctx: Context, event_id: Annotated[EventId, "Event to read"]) -> Ev
         "create an event called {title} starting {start}, {duration_minutes} minutes long[, noting {description}]",
         "put {title} on my calendar: {start}, {duration_minutes} minutes[, described as {description}]",
         "block {duration_minutes} minutes from {start} for {title}[ on {calendar_id}]",
+    ],
+    brief=[
+        "schedule a new event",
+        "schedule {title} at {start}",
+        "block {duration_minutes} minutes for {title}",
     ],
 )
 def create_event(
@@ -222,6 +231,11 @@ def create_event(
         "call {event_id} {title} from now on[, with the description {description}]",
         "give {event_id} the new title {title}",
     ],
+    brief=[
+        "rename an event",
+        "change the title of {event_id}",
+        "rename one of my events to {title}",
+    ],
 )
 def update_event(
     ctx: Context,
@@ -243,6 +257,11 @@ def update_event(
         "reschedule {event_id} to {start}",
         "push {event_id} to {start}[, for {duration_minutes} minutes]",
         "have {event_id} start at {start} instead",
+    ],
+    brief=[
+        "move an event to another time",
+        "reschedule {event_id}",
+        "move one of my events to {start}",
     ],
 )
 def reschedule_event(
@@ -290,6 +309,10 @@ def _refuse_crossing(ctx: Context, event: Row, start: str) -> None:
         "call off {event_id}",
         "drop {event_id} from the calendar[, scope {scope}]",
         "let everyone know that {event_id} is cancelled",
+    ],
+    brief=[
+        "cancel an event",
+        "call off one of my events",
     ],
 )
 def cancel_event(

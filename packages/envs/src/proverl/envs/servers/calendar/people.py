@@ -132,6 +132,11 @@ def list_people(
         "look at the availability of {person_id} on {date}",
         "see what times on {date} are taken for {person_id}",
     ],
+    brief=[
+        "check when a colleague is busy",
+        "look at the availability of {person_id}",
+        "check whether a colleague has time on {date}",
+    ],
 )
 def get_free_busy(
     ctx: Context,
@@ -173,6 +178,11 @@ def _merged(rows: list[Row]) -> list[Busy]:
         "add {person_id} to the guest list of {event_id}[, attendance {attendance}]",
         "send {person_id} an invitation to {event_id}",
         "ask {person_id} to join {event_id}[ ({attendance})]",
+    ],
+    brief=[
+        "invite somebody to an event",
+        "invite somebody to {event_id}",
+        "invite {person_id} to one of my events",
     ],
 )
 def invite_person(
@@ -218,6 +228,11 @@ def _response(ctx: Context, event_id: str, person_id: str) -> str | None:
         "take {person_id} off the guest list of {event_id}",
         "withdraw the invitation to {event_id} for {person_id}",
     ],
+    brief=[
+        "uninvite somebody from an event",
+        "take somebody off the guest list of {event_id}",
+        "withdraw an invitation of {person_id}",
+    ],
 )
 def remove_invitee(
     ctx: Context,
@@ -240,6 +255,11 @@ def remove_invitee(
         "answer the invitation to {event_id} with {response}",
         "mark me as {response} for {event_id}",
         "set my response to {event_id} to {response}",
+    ],
+    brief=[
+        "answer an invitation",
+        "answer the invitation to {event_id}",
+        "mark me as {response} for one of the events",
     ],
 )
 def respond_to_invitation(

@@ -52,6 +52,11 @@ class ReminderView(TypedDict):
         "repeat {event_id} {frequency} for {occurrences} occurrences",
         "have {event_id} recur {frequency} until it has taken place {occurrences} times",
     ],
+    brief=[
+        "turn an event into a series",
+        "make {event_id} repeat {frequency}",
+        "turn {event_id} into a series of {occurrences} occurrences",
+    ],
 )
 def set_recurrence(
     ctx: Context,
@@ -99,9 +104,14 @@ def _occurrence_rows(event: Row, starts: list[str]) -> list[Row]:
 @server.tool(
     phrases=[
         "remind me {minutes_before} minutes before {event_id}[ by {method}]",
-        "set a[ {method}] reminder for {event_id}, {minutes_before} minutes ahead",
+        "set a reminder[ by {method}] for {event_id}, {minutes_before} minutes ahead",
         "add a reminder {minutes_before} minutes before {event_id} starts[, sent as {method}]",
         "alert me about {event_id} {minutes_before} minutes in advance",
+    ],
+    brief=[
+        "set a reminder for an event",
+        "remind me of {event_id}",
+        "remind me {minutes_before} minutes before one of my events",
     ],
 )
 def set_reminder(

@@ -102,6 +102,11 @@ def _bookable(ctx: Context, event: Row, seats: int) -> list[RoomItem]:
         "hold {event_id} in {room_id}",
         "put {event_id} into {room_id}",
     ],
+    brief=[
+        "book a room",
+        "book a room for {event_id}",
+        "reserve {room_id} for one of my events",
+    ],
 )
 def book_room(
     ctx: Context,

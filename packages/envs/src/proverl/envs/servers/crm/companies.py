@@ -54,10 +54,11 @@ class CompanyList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the companies[ for {name}][ in {industry}][ that are {status}][, {limit} at most]",
+        "search the companies[ for {name}][ in the {industry} industry][ with status {status}][, {limit} at most]",
         "find companies[ named {name}][ with the status {status}][ from the {industry} industry]",
-        "list[ up to {limit}] companies[ in {industry}][ whose status is {status}]",
+        "list[ up to {limit}] companies[ of the industry {industry}][ whose status is {status}]",
         "look up which companies[ called {name}] we know[ in {industry}]",
+        "show me the[ first {limit}] companies[ with {name} in their name][, only those with the status {status}]",
     ],
 )
 def search_companies(
@@ -110,6 +111,7 @@ class ContactList(TypedDict):
         "find contacts[ of {company_id}][ called {name}]",
         "list[ up to {limit}] people we know[ at {company_id}][ with {name} in their name]",
         "look up whom we know[ at {company_id}][ by the name of {name}]",
+        "show me the contacts[ who work at {company_id}][, only those named {name}]",
     ],
 )
 def search_contacts(
@@ -153,6 +155,12 @@ class CreatedContact(TypedDict):
         "create a contact for {company_id}: {name}, {email}[, {job_title}]",
         "register {name}[, {job_title},] as a contact at {company_id}, reachable at {email}",
         "put {name} down as somebody we know at {company_id}[, working as {job_title}], with the address {email}",
+        "enter {name}, {email}, among the contacts of {company_id}[ with the job title {job_title}]",
+    ],
+    brief=[
+        "add a new contact",
+        "add {name} as a contact at {company_id}",
+        "put {name} with the address {email} among the contacts of a company",
     ],
 )
 def create_contact(

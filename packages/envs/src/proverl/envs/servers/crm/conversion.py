@@ -49,6 +49,12 @@ class ConvertedLead(TypedDict):
         "turn {lead_id} into a deal called {deal_name} worth {amount} that closes on {close_date}",
         "make a deal out of {lead_id}: {deal_name}, {amount}, closing on {close_date}",
         "promote {lead_id} to an opportunity named {deal_name}, worth {amount}, with the close date {close_date}",
+        "let {lead_id} become a deal of {amount} named {deal_name}, expected to close on {close_date}",
+    ],
+    brief=[
+        "convert a lead into a deal",
+        "turn {lead_id} into a deal called {deal_name} worth {amount}",
+        "convert {lead_id} into a deal worth {amount}, to close by {close_date}",
     ],
 )
 def convert_lead(

@@ -59,6 +59,7 @@ class DealList(TypedDict):
         "find deals[ in the {stage} stage][ of {owner_id}][ with {company_id}]",
         "list the next[ {limit}] deals to close[ in the stage {stage}][ of {owner_id}]",
         "show me which deals[ with {company_id}] we have[ in the {stage} stage]",
+        "look up the[ first {limit}] deals[ that {owner_id} works on][ with {company_id}]",
     ],
 )
 def search_deals(
@@ -109,6 +110,11 @@ class DealView(TypedDict):
         "get the details of {deal_id}",
         "open {deal_id} and tell me its stage and amount",
         "pull up {deal_id}",
+        "check where {deal_id} stands and whom it is with",
+    ],
+    brief=[
+        "show me one of the deals",
+        "get the details of a deal",
     ],
 )
 def get_deal(ctx: Context, deal_id: Annotated[DealId, "Deal to read"]) -> DealView:
@@ -140,10 +146,16 @@ class CreatedDeal(TypedDict):
 
 @server.tool(
     phrases=[
-        "create a deal with {contact_id} called {deal_name} worth {amount}, closing on {close_date}[ for {owner_id}]",
-        "open the deal {deal_name} worth {amount} for {contact_id} with the close date {close_date}",
+        "create a deal with {contact_id} called {deal_name} worth {amount}, closing on {close_date}",
+        "open a new deal {deal_name} worth {amount} for {contact_id} with the close date {close_date}",
         "start a new deal for {contact_id}: {deal_name}, {amount}, to close by {close_date}[, owner {owner_id}]",
         "add {deal_name}, worth {amount}, as a deal with {contact_id}, expected to close on {close_date}",
+        "enter a deal named {deal_name} of {amount} with {contact_id}, to close on {close_date}[; {owner_id} owns it]",
+    ],
+    brief=[
+        "create a new deal with a contact",
+        "create a new deal with {contact_id} called {deal_name} worth {amount}",
+        "start the new deal {deal_name} with {contact_id}, closing on {close_date}",
     ],
 )
 def create_deal(

@@ -58,9 +58,10 @@ class LeadList(TypedDict):
     read_only=True,
     phrases=[
         "search the leads[ for {name}][ with status {status}][ owned by {owner_id}][, {limit} at most]",
-        "find leads[ that are {status}][ called {name}]",
+        "find leads[ marked as {status}][ called {name}]",
         "list the newest[ {limit}] leads[ with the status {status}][ of {owner_id}]",
         "show me which leads[ of {owner_id}] we have[ whose status is {status}]",
+        "pull up the[ first {limit}] leads[ with {name} in the person's or company's name][ that belong to {owner_id}]",
     ],
 )
 def search_leads(
@@ -105,6 +106,12 @@ class CreatedLead(TypedDict):
         "add {name} from {company_name} as a new lead with the email {email}; the source is {source}",
         "enter a {source} lead: {name}, {company_name}, {email}",
         "register {name} at {company_name} as a lead, reachable at {email}, source {source}",
+        "note {name}, who works at {company_name}, as a lead that we got through a {source}; the address is {email}",
+    ],
+    brief=[
+        "create a new lead",
+        "add {name} from {company_name} as a new lead with the email {email}",
+        "enter a {source} lead: {name} from {company_name}",
     ],
 )
 def create_lead(
@@ -146,6 +153,12 @@ class AssignedLead(TypedDict):
         "give {lead_id} to {owner_id}",
         "make {owner_id} the owner of {lead_id}",
         "route {lead_id} to {owner_id}",
+        "let {owner_id} take over {lead_id}",
+    ],
+    brief=[
+        "assign a lead to somebody",
+        "give {lead_id} to another sales rep",
+        "assign one of the leads to {owner_id}",
     ],
 )
 def assign_lead(
@@ -176,6 +189,12 @@ class LeadState(TypedDict):
         "mark {lead_id} as {status}[, reason {reason}]",
         "change {lead_id} to {status}",
         "move {lead_id} to {status} in the lead list[ and note {reason} as the reason]",
+        "note that {lead_id} is {status} now[; the reason is {reason}]",
+    ],
+    brief=[
+        "change the status of a lead",
+        "update the status of {lead_id}",
+        "mark one of the leads as {status}",
     ],
 )
 def update_lead_status(

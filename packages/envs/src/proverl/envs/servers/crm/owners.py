@@ -45,6 +45,7 @@ class OwnerList(TypedDict):
         "show me[ up to {limit}] people in sales[ from {team}] and how many leads they have",
         "look up who can own leads and deals[ in {team}]",
         "check how many open leads the reps[ in {team}] have",
+        "tell me who works in sales[, only in the {team} team][, up to {limit} people]",
     ],
 )
 def list_owners(

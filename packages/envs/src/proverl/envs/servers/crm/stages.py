@@ -40,9 +40,15 @@ class MovedDeal(TypedDict):
 @server.tool(
     phrases=[
         "move {deal_id} to {stage}[ with the new amount {amount}]",
-        "advance {deal_id} to the stage {stage}",
+        "bring {deal_id} to the stage {stage}",
         "change the stage of {deal_id} to {stage}[ because of {lost_reason}]",
         "put {deal_id} into the {stage} stage[ and set its amount to {amount}]",
+        "set {deal_id} to {stage}[, giving {lost_reason} as the reason]",
+    ],
+    brief=[
+        "move a deal to another stage",
+        "change the stage of {deal_id}",
+        "put one of the deals into the {stage} stage",
     ],
 )
 def move_deal_stage(

@@ -82,6 +82,7 @@ class TaskList(TypedDict):
         "show me what is to do[ about {record_id}][ for {owner_id}]",
         "look up the next[ {limit}] tasks[ on {record_id}][ with status {status}]",
         "check the[ {status}] tasks in the CRM[ that concern {record_id}][, only those of {owner_id}]",
+        "go through the[ first {limit}] tasks[ that {owner_id} has][, those that are {status}]",
     ],
 )
 def list_crm_tasks(
@@ -128,6 +129,12 @@ class CreatedTask(TypedDict):
         "plan the next {type} for {record_id} on {due_date} with the subject {subject}",
         "add {subject} to {record_id} as a task of the type {type}, due on {due_date}",
         "schedule another {type} about {subject} for {record_id} on {due_date}",
+        "put {subject} on the task list of {record_id} for {due_date}, type {type}",
+    ],
+    brief=[
+        "create a new task",
+        "plan the next {type} for {record_id} on {due_date}",
+        "add {subject} as a task of the type {type}, due on {due_date}",
     ],
 )
 def create_crm_task(
@@ -201,6 +208,12 @@ class CompletedTask(TypedDict):
         "mark {task_id} as done with the outcome {outcome}",
         "close {task_id}; it was {outcome}",
         "tick off {task_id} and note that it was {outcome}",
+        "record that {task_id} is done and was {outcome}",
+    ],
+    brief=[
+        "complete a task",
+        "tick off {task_id}",
+        "mark one of the tasks as done with the outcome {outcome}",
     ],
 )
 def complete_crm_task(

@@ -85,8 +85,9 @@ class NewDraft(TypedDict):
     phrases=[
         "list my[ {status}] drafts[, {limit} at most]",
         "show me the[ {limit}] drafts that I wrote last[, only those that are {status}]",
-        "check which[ {status}] emails wait in the drafts folder",
+        "check which[ {status}] drafts are still waiting",
         "look through the[ {status}] drafts",
+        "tell me what I have in the drafts folder[, up to {limit} entries]",
     ],
 )
 def list_drafts(
@@ -137,9 +138,15 @@ def _write(
 @server.tool(
     phrases=[
         "draft an email to {email_contact_id} with the subject {subject} and the text {body}",
-        "write {email_contact_id} a draft titled {subject} that says {body}",
+        "write a new email to {email_contact_id}, titled {subject}, that says {body}, but don't send it yet",
         "prepare an email with the subject {subject} for {email_contact_id}; the text is {body}",
         "create a draft to {email_contact_id}, subject {subject}, text {body}",
+        "start a new email to {email_contact_id} about {subject} with {body} as its text",
+    ],
+    brief=[
+        "draft a new email",
+        "draft an email to {email_contact_id} about {subject}",
+        "prepare a new email to {email_contact_id} that says {body}",
     ],
 )
 def create_draft(
@@ -159,6 +166,12 @@ def create_draft(
         "answer {email_id} with a draft saying {body}",
         "prepare {body} as a reply to {email_id}[ for the {audience}]",
         "write {body} in response to {email_id}, but don't send it yet[; it goes to the {audience}]",
+        "save an answer to {email_id} among the drafts: {body}[, to the {audience}]",
+    ],
+    brief=[
+        "draft a reply to an email",
+        "prepare an answer to {email_id}",
+        "draft a reply to one of my emails that says {body}",
     ],
 )
 def draft_email_reply(
@@ -197,6 +210,12 @@ def draft_email_reply(
         "prepare to pass {email_id} on to {email_contact_id}[, adding {note}]",
         "forward {email_id} to {email_contact_id} as a draft[ that begins with {note}]",
         "set up a draft that shares {email_id} with {email_contact_id}[ and says {note}]",
+        "write a draft to {email_contact_id} with {email_id} below[ and {note} above it]",
+    ],
+    brief=[
+        "draft a forward of an email",
+        "prepare to pass {email_id} on to somebody",
+        "draft a forward of one of my emails to {email_contact_id}",
     ],
 )
 def draft_email_forward(
@@ -231,10 +250,16 @@ class AddedRecipient(TypedDict):
 
 @server.tool(
     phrases=[
-        "add {email_contact_id} as a {role} recipient of {draft_id}",
+        "add {email_contact_id} to the {role} line of {draft_id}",
         "put {email_contact_id} on {draft_id} in the {role} field",
         "include {email_contact_id} among the {role} recipients of {draft_id}",
-        "enter {email_contact_id} as {role} in {draft_id}",
+        "enter {email_contact_id} under {role} in {draft_id}",
+        "let {draft_id} go to {email_contact_id} as well, in the {role} field",
+    ],
+    brief=[
+        "add a recipient to a draft",
+        "add {email_contact_id} to the recipients of {draft_id}",
+        "put somebody else in the {role} field of {draft_id}",
     ],
 )
 def add_draft_recipient(
@@ -272,6 +297,12 @@ class AttachedFile(TypedDict):
         "add {attachment_id} to the files of {draft_id}",
         "put a copy of {attachment_id} into {draft_id}",
         "include {attachment_id} in {draft_id}",
+        "let {draft_id} carry {attachment_id} too",
+    ],
+    brief=[
+        "attach a file to a draft",
+        "attach a file to {draft_id}",
+        "attach {attachment_id} to one of my drafts",
     ],
 )
 def attach_to_draft(

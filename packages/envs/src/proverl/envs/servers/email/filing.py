@@ -63,6 +63,7 @@ class LabelList(TypedDict):
         "show me which[ {kind}] labels there are",
         "look up the[ first {limit}][ {kind}] labels and how many emails carry them",
         "check what[ {kind}] labels I use",
+        "tell me the[ {kind}] labels that I can put on emails[, up to {limit}]",
     ],
 )
 def list_email_labels(
@@ -96,10 +97,16 @@ class LabelledEmail(TypedDict):
 
 @server.tool(
     phrases=[
-        "label {email_id} with {email_label_id}",
+        "apply {email_label_id} to {email_id}",
         "put {email_label_id} on {email_id}",
         "file {email_id} under {email_label_id}",
         "tag {email_id} with {email_label_id}",
+        "add {email_label_id} to the labels of {email_id}",
+    ],
+    brief=[
+        "put a label on an email",
+        "put a label on {email_id}",
+        "put {email_label_id} on one of my emails",
     ],
 )
 def apply_email_label(
@@ -142,6 +149,12 @@ class MovedEmail(TypedDict):
         "put {email_id} into the {folder} folder",
         "take {email_id} from where it is to the {folder} folder",
         "transfer {email_id} to {folder}",
+        "have {email_id} in the {folder} folder from now on",
+    ],
+    brief=[
+        "move an email to another folder",
+        "move {email_id} to another folder",
+        "put one of my emails into the {folder} folder",
     ],
 )
 def move_email(
@@ -178,6 +191,12 @@ class MarkedEmail(TypedDict):
         "set {email_id} to {mark}",
         "flag {email_id} as {mark}",
         "make sure that {email_id} is {mark}",
+        "let {email_id} show as {mark}",
+    ],
+    brief=[
+        "change whether an email is marked as read or starred",
+        "change how {email_id} is marked",
+        "mark one of my emails as {mark}",
     ],
 )
 def mark_email(

@@ -6,7 +6,7 @@ from pydantic import Field
 from sqlalchemy import bindparam, func, literal, or_, select
 from typing_extensions import TypedDict
 
-from proverl.envs import Context, Text, names
+from proverl.envs import Context, Text
 from proverl.envs.names import folded
 from proverl.envs.servers.email import rules, words
 from proverl.envs.servers.email.app import server
@@ -105,9 +105,9 @@ class EmailList(TypedDict):
     phrases=[
         "search the[ {only}] emails[ in the {folder} folder][ for {query}][, {limit} at most]",
         "list my[ {only}] emails[ from or to {email_contact_id}][ in the {folder} folder]",
-        "find the emails[ that mention {query}][ labelled {email_label_id}]",
+        "find the emails[ that mention {query}][ and carry {email_label_id}]",
         "show me the latest[ {limit}] emails[ with {email_contact_id}][ about {query}]",
-        "pull up my[ {only}] emails[ labelled {email_label_id}]",
+        "pull up my[ {only}] emails[ that carry {email_label_id}]",
     ],
 )
 def search_emails(
@@ -197,6 +197,11 @@ class EmailView(TypedDict):
         "read {email_id} to me",
         "show me the full text of {email_id}",
         "check what {email_id} says and which files it carries",
+        "tell me who got {email_id} and what it is about",
+    ],
+    brief=[
+        "open one of my emails",
+        "read an email to me",
     ],
 )
 def get_email(ctx: Context, email_id: Annotated[EmailId, "Email to read"]) -> EmailView:
@@ -254,7 +259,12 @@ class ThreadView(TypedDict):
         "show me all emails of {email_thread_id}",
         "list who wrote what and when in {email_thread_id}",
         "go through {email_thread_id} from the beginning",
-        "pull up the whole conversation {email_thread_id}",
+        "pull up the whole conversation in {email_thread_id}",
+        "tell me how the conversation in {email_thread_id} went",
+    ],
+    brief=[
+        "show me all emails of a conversation",
+        "go through one of my email threads from the beginning",
     ],
 )
 def get_email_thread(
@@ -293,13 +303,14 @@ class ContactList(TypedDict):
         "find my contacts[ called {name}][, {limit} at most]",
         "go through my address book[ in search of {name}][, {kind} entries only]",
         "search the address book[ for {name}]",
-        "show me the[ first {limit}] people and lists that I can write to[, only of the kind {kind}]",
+        "show me the[ first {limit}] contacts that I have saved[, only of the kind {kind}]",
+        "look up the addresses[ listed under {name}] in my contacts[, up to {limit}]",
     ],
 )
 def find_email_contacts(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(max_length=80, examples=list(names.FIRST_NAMES))] | None,
+        Annotated[Text, Field(max_length=80, examples=list(words.CONTACT_SEARCHES))] | None,
         "Part of the name; upper and lower case and accents make no difference. All contacts if left out",
     ] = None,
     kind: Annotated[ContactKind | None, "Only contacts of this kind; a service sends emails but takes none"] = None,

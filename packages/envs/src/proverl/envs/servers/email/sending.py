@@ -50,6 +50,11 @@ class SentEmail(TypedDict):
         "get {draft_id} out now",
         "mail {draft_id} to its recipients",
         "dispatch {draft_id} right away",
+        "let {draft_id} go out immediately",
+    ],
+    brief=[
+        "send one of my drafts",
+        "get a draft out now",
     ],
 )
 def send_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Open draft with a To recipient"]) -> SentEmail:
@@ -107,6 +112,12 @@ class ScheduledDraft(DraftState):
         "send {draft_id} later, at {send_at}",
         "set {draft_id} to go out at {send_at}",
         "queue {draft_id} so that it leaves at {send_at}",
+        "hold {draft_id} back until {send_at} and send it then",
+    ],
+    brief=[
+        "schedule one of my drafts",
+        "send {draft_id} later",
+        "set a draft to go out at {send_at}",
     ],
 )
 def schedule_draft(
@@ -127,6 +138,11 @@ def schedule_draft(
         "stop {draft_id} from going out",
         "take {draft_id} back out of the queue",
         "cancel the scheduled sending of {draft_id}",
+        "make {draft_id} an open draft again instead of sending it later",
+    ],
+    brief=[
+        "unschedule one of my drafts",
+        "cancel the scheduled sending of a draft",
     ],
 )
 def unschedule_draft(ctx: Context, draft_id: Annotated[EmailDraftId, "Scheduled draft"]) -> DraftState:

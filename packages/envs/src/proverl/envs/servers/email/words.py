@@ -1,5 +1,7 @@
 """Words: projects, companies, labels, drafts of the start state, and examples of what the user writes and looks for."""
 
+from proverl.envs.names import FIRST_NAMES, LAST_NAMES
+
 PROJECTS = (
     "Atlas", "Lighthouse", "Harbour app", "Green fleet", "Site search", "Onboarding", "Intranet", "Data cleanup",
     "Museum guide", "Winter campaign", "Solar map", "Ticketing",
@@ -61,6 +63,10 @@ SEARCHES = (
     "agenda", "contract", "invoice", "figures", "slides", "parcel", "ticket", "dinner", "offer", "interview",
     "handover", "photos", "export", "payslip", "workshop", "policy", "visit",
 )  # fmt: skip
+CONTACT_SEARCHES = (
+    *FIRST_NAMES[::3], *LAST_NAMES[::5], "Project leads", "leads", "Book club", "club", "Parcelpoint", "Railwise",
+    "tickets", "Cloudnest", "billing", "Monday Brief", "HR Portal", "HR",
+)  # fmt: skip
 SUBJECTS = (
     "Agenda for Monday", "Question about the contract", "Offer for the spring campaign", "Photos from last week",
     "Train times", "Feedback on your slides", "Invoice for the workshop", "Lunch on Thursday?", "Handover list",
@@ -92,5 +98,6 @@ NOTES = (
     "For your information.", "Can you take care of this?", "What do you think?", "As discussed, see below.",
     "Please keep this on file.", "This one is for your team, I believe.", "Could you answer them by Friday?",
     "Just so you have seen it.", "See the last paragraph.", "Here is the message that I mentioned.",
-    "Would you call them back?",
+    "Would you call them back?", "Please answer this while I am away.", "I promised to send you this one.",
+    "Does this concern us?",
 )  # fmt: skip
