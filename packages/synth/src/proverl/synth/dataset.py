@@ -1,46 +1,116 @@
-"""Tasks as Parquet files that `datasets` loads, and as JSON lines."""
+"""Tasks as Parquet files that `datasets` loads, and as JSON lines.
 
-from collections.abc import Sequence
+The columns beside `task` are for people and for queries; `task` holds all of a task as JSON and alone is read back.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from proverl.core import Task, task_from_json, task_to_json
+from proverl.core import Task, canonical_json, task_from_json, task_to_json
+
+_texts = pa.list_(pa.string())
+_call = pa.struct([("name", pa.string()), ("arguments", pa.string()), ("turn", pa.int32())])
+_edge = pa.struct([("before", pa.int32()), ("after", pa.int32()), ("kind", pa.string())])
+# written down, so that a file whose first rows have empty lists has the same types as any other
+SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("servers", _texts),
+        ("seed", pa.int64()),
+        ("system", pa.string()),
+        ("turns", _texts),
+        ("tools", _texts),
+        ("calls", pa.list_(_call)),
+        ("edges", pa.list_(_edge)),
+        ("persona", pa.string()),
+        ("information", pa.string()),
+        ("perturbations", _texts),
+        ("digest", pa.string()),
+        ("task", pa.string()),
+    ]
+)
+_GROUP = 256  # rows held in memory, a few MB
+_NOTES = {"distractors": "distractors", "enums_stripped": "enums_stripped", "irrelevant": "irrelevant_query"}
 
 
-def write_tasks(tasks: Sequence[Task], path: Path) -> None:
-    """Write one row a task: readable columns and `task`, all of it as JSON. Atomic; equal tasks give equal bytes."""
-    columns = {
-        "id": [task.id for task in tasks],
-        "kind": [str(task.kind) for task in tasks],
-        "server": [task.servers[0] for task in tasks],
-        "seed": [task.seed for task in tasks],
-        "turns": [list(task.turns) for task in tasks],
-        "tools": [[tool.name for tool in task.tools] for task in tasks],
-        "calls": [[step.name for step in task.ground_truth.steps] for task in tasks],
-        "task": [task_to_json(task) for task in tasks],
+def perturbations(task: Task) -> list[str]:
+    """What was made harder in a task (paper, Synthesis 4)."""
+    names = [name for note, name in _NOTES.items() if task.notes.get(note)]
+    return [*names, "missing_function"] if task.notes.get("missing") else names
+
+
+def _row(task: Task) -> dict[str, Any]:
+    truth = task.ground_truth
+    return {
+        "id": task.id,
+        "kind": str(task.kind),
+        "servers": list(task.servers),
+        "seed": task.seed,
+        "system": task.system,
+        "turns": list(task.turns),
+        "tools": [tool.name for tool in task.tools],
+        "calls": [
+            {"name": step.name, "arguments": canonical_json(step.arguments), "turn": step.turn} for step in truth.steps
+        ],
+        "edges": [{"before": edge.before, "after": edge.after, "kind": edge.kind} for edge in truth.edges],
+        "persona": str(task.notes.get("persona") or ""),
+        "information": str(task.notes.get("information") or ""),
+        "perturbations": perturbations(task),
+        "digest": getattr(task, "digest", ""),
+        "task": task_to_json(task),
     }
+
+
+def write_tasks(tasks: Iterable[Task], path: Path) -> None:
+    """Write one row a task, with memory for a few hundred. Atomic; equal tasks give equal bytes."""
     partial = path.with_name(path.name + ".partial")
-    pq.write_table(pa.table(columns), partial)
-    partial.replace(path)
+    left = iter(tasks)
+    try:
+        with pq.ParquetWriter(partial, SCHEMA, compression="zstd") as writer:
+            while group := [_row(task) for task in islice(left, _GROUP)]:
+                writer.write_table(pa.Table.from_pylist(group, SCHEMA))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read_tasks(path: Path) -> list[Task]:
-    """Read tasks from Parquet or, by the suffix `.jsonl`, from JSON lines.
+    """Read all tasks of a file; raises what `iter_tasks` does."""
+    return list(iter_tasks(path))
+
+
+def iter_tasks(path: Path) -> Iterator[Task]:
+    """Read tasks one by one from Parquet or, by the suffix `.jsonl`, from JSON lines.
 
     Raises FileNotFoundError, or ValueError that names the row and what is wrong in it.
     """
     if not path.exists():
         raise FileNotFoundError(f"no tasks at {path}; run the synth stage first")
-    if path.suffix == ".jsonl":
-        texts = [line for line in path.read_text().splitlines() if line.strip()]
-    else:
-        texts = pq.read_table(path, columns=["task"])["task"].to_pylist()
-    tasks = []
-    for number, text in enumerate(texts):
+    for number, text in enumerate(_lines(path) if path.suffix == ".jsonl" else _column(path)):
         try:
-            tasks.append(task_from_json(text))
+            yield task_from_json(text)
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {error}") from None
-    return tasks
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open(encoding="utf-8") as lines:
+        yield from (line for line in lines if line.strip())
+
+
+def _column(path: Path) -> Iterator[str]:
+    try:
+        file = pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path} is no Parquet file: {error}") from None
+    with file:
+        if "task" not in file.schema_arrow.names:
+            raise ValueError(f"{path} has no column 'task'; its columns are {', '.join(file.schema_arrow.names)}")
+        for batch in file.iter_batches(_GROUP, columns=["task"]):
+            yield from batch.column(0).to_pylist()
