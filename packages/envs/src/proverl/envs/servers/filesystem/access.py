@@ -82,6 +82,11 @@ def list_system_users(
         "give {path} the permissions {mode}",
         "chmod {path} to {mode}",
     ],
+    brief=[
+        "change the permissions of a file or folder",
+        "change the permissions of {path}",
+        "set the permissions of something to {mode}",
+    ],
 )
 def change_path_permissions(
     ctx: Context,
@@ -101,6 +106,11 @@ def change_path_permissions(
         "hand {path} over to {owner}",
         "make {owner} the owner of {path}",
         "change the ownership of {path} to {owner}",
+    ],
+    brief=[
+        "change the owner of a file or folder",
+        "hand {path} over to somebody else",
+        "make {owner} the owner of something of mine",
     ],
 )
 def change_path_owner(
@@ -130,6 +140,11 @@ def change_path_owner(
         "mark {path} with the tag {tag}",
         "put the label {tag} on {path}",
     ],
+    brief=[
+        "tag something",
+        "put a label on {path}",
+        "tag something as {tag}",
+    ],
 )
 def tag_path(
     ctx: Context,
@@ -151,6 +166,11 @@ def tag_path(
         "remove the tag {tag} from {path}",
         "take the label {tag} off {path}",
         "untag {path}, it is no longer {tag}",
+    ],
+    brief=[
+        "remove a tag from something",
+        "take a tag off {path}",
+        "take the label {tag} off something",
     ],
 )
 def untag_path(

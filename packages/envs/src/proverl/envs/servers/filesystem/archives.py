@@ -41,6 +41,11 @@ def members_of(content: str) -> list[Member]:
         "archive {source} as {name}[, saved under {directory}]",
         "create the archive {name} from {source}[ and keep it in {directory}]",
     ],
+    brief=[
+        "pack something into an archive",
+        "pack {source} into an archive",
+        "create an archive called {name}",
+    ],
 )
 def create_archive(
     ctx: Context,
@@ -66,6 +71,11 @@ def create_archive(
         "extract {path} into {destination}",
         "unpack {path} to {destination}",
         "open up {path} and put what is in it into {destination}",
+    ],
+    brief=[
+        "unpack an archive",
+        "extract {path}",
+        "unpack an archive into {destination}",
     ],
 )
 def extract_archive(

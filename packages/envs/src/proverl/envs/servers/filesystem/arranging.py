@@ -53,6 +53,10 @@ class Deleted(TypedDict):
         "make a new directory called {name}[ under {directory}]",
         "set up a subfolder named {name}[ inside {directory}]",
     ],
+    brief=[
+        "create a new folder",
+        "make a new directory[ under {directory}]",
+    ],
 )
 def create_directory(
     ctx: Context,
@@ -70,6 +74,11 @@ def create_directory(
         "copy {source} into {destination}[ as {new_name}]",
         "put a copy of {source} in {destination}[ and call it {new_name}]",
         "duplicate {source} to {destination}[ under the name {new_name}]",
+    ],
+    brief=[
+        "copy something",
+        "make a copy of {source}",
+        "put a copy of something in {destination}",
     ],
 )
 def copy_path(
@@ -95,6 +104,11 @@ def copy_path(
         "move {source} to {destination}",
         "put {source} into {destination} instead",
         "take {source} and relocate it to {destination}",
+    ],
+    brief=[
+        "move something to another folder",
+        "move {source} to another folder",
+        "move something into {destination}",
     ],
 )
 def move_path(
@@ -122,6 +136,11 @@ def move_path(
         "give {path} the new name {new_name}",
         "change the name of {path} to {new_name}",
     ],
+    brief=[
+        "rename something",
+        "give {path} a new name",
+        "rename something to {new_name}",
+    ],
 )
 def rename_path(
     ctx: Context,
@@ -143,6 +162,10 @@ def rename_path(
         "delete {path} for good[, with everything in it: {recursive}]",
         "permanently remove {path}[ (contents too: {recursive})]",
         "erase {path} without keeping it in the trash[, recursively: {recursive}]",
+    ],
+    brief=[
+        "delete something for good",
+        "permanently remove a file or folder",
     ],
 )
 def delete_path(
@@ -166,6 +189,11 @@ def delete_path(
         "create a link named {name} that leads to {target}[, placed in {directory}]",
         "link to {target} under the name {name}[ from {directory}]",
         "make a shortcut {name} for {target}[ in {directory}]",
+    ],
+    brief=[
+        "create a symbolic link",
+        "make a shortcut for {target}",
+        "create a link named {name}",
     ],
 )
 def create_link(

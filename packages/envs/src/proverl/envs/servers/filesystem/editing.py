@@ -64,6 +64,10 @@ def _editable(ctx: Context, who: Caller, path: str) -> Row:
         "make a new file {name}[ that says {content}][ under {directory}]",
         "start a file called {name}[ in {directory}]",
     ],
+    brief=[
+        "create a new file",
+        "start a new file[ in {directory}]",
+    ],
 )
 def create_file(
     ctx: Context,
@@ -86,6 +90,11 @@ def create_file(
         "overwrite {path} with {content}",
         "set the whole text of {path} to {content}",
     ],
+    brief=[
+        "overwrite a file with something else",
+        "overwrite {path}",
+        "write {content} to a file, replacing what is there",
+    ],
 )
 def write_file(
     ctx: Context,
@@ -102,6 +111,11 @@ def write_file(
         "add the line {text} to the end of {path}",
         "append {text} to {path}",
         "put {text} at the bottom of {path}",
+    ],
+    brief=[
+        "add a line to the end of a file",
+        "add a line to the end of {path}",
+        "append {text} to a file",
     ],
 )
 def append_to_file(
@@ -122,6 +136,11 @@ def append_to_file(
         "replace {old_text} by {new_text} in {path}",
         "change every {old_text} in {path} to {new_text}",
         "substitute {new_text} for {old_text} throughout {path}",
+    ],
+    brief=[
+        "replace a word throughout a file",
+        "change every {old_text} in {path}",
+        "replace {old_text} by {new_text} in a file",
     ],
 )
 def replace_in_file(
@@ -145,6 +164,10 @@ def replace_in_file(
         "put the lines of {path} into alphabetical order[, dropping duplicates: {unique}]",
         "order {path} line by line[, {order}][, without repeated lines: {unique}]",
     ],
+    brief=[
+        "sort the lines of a file",
+        "put the lines of a file into order",
+    ],
 )
 def sort_file_lines(
     ctx: Context,
@@ -165,6 +188,11 @@ def sort_file_lines(
         "join {first} and {second} into a new file {name}[ in {directory}]",
         "merge {first} with {second} and save the result as {name}[ under {directory}]",
         "concatenate {first} and then {second} to a file called {name}",
+    ],
+    brief=[
+        "join two files",
+        "merge {first} with {second} in a new file",
+        "join {first} and another file into a new file {name}",
     ],
 )
 def concatenate_files(
@@ -188,6 +216,11 @@ def concatenate_files(
         "split {path} into parts of {lines_per_part} lines",
         "cut {path} into pieces, {lines_per_part} lines each",
         "break {path} up every {lines_per_part} lines",
+    ],
+    brief=[
+        "split a file into parts",
+        "split {path} into parts",
+        "cut a file into pieces of {lines_per_part} lines",
     ],
 )
 def split_file(

@@ -83,6 +83,10 @@ class Quota(TypedDict):
         "search by name for {pattern}[ and show at most {limit}]",
         "locate whatever matches {pattern}[ in {directory} and below]",
     ],
+    brief=[
+        "find something by its name",
+        "search by name for some files[ in {directory}]",
+    ],
 )
 def find_paths(
     ctx: Context,
@@ -109,6 +113,10 @@ def find_paths(
         "show what carries the tag {tag}[ (at most {limit})]",
         "collect whatever I marked as {tag}[, {limit} at most]",
     ],
+    brief=[
+        "find everything with a certain tag",
+        "show what carries one of my tags",
+    ],
 )
 def find_paths_by_tag(
     ctx: Context,
@@ -128,6 +136,10 @@ def find_paths_by_tag(
         "show the details of {path}",
         "check who owns {path} and when it was changed",
         "look up the properties of {path}",
+    ],
+    brief=[
+        "show the details of a file or folder",
+        "look up the size, owner and permissions of something",
     ],
 )
 def get_path_info(
@@ -156,6 +168,10 @@ def get_path_info(
         "work out how much space {path} takes up",
         "measure the disk usage of {path}",
         "add up the size of everything in {path}",
+    ],
+    brief=[
+        "work out how much space a folder takes up",
+        "measure the disk usage of a folder",
     ],
 )
 def get_disk_usage(ctx: Context, path: Annotated[DirectoryPath, "Directory to measure"]) -> Usage:

@@ -90,7 +90,16 @@ def get_working_directory(ctx: Context) -> WorkingDirectory:
 
 @server.tool(
     idempotent=True,
-    phrases=["go to {path}", "change into {path}", "make {path} the working directory", "switch over to {path}"],
+    phrases=[
+        "go to {path}",
+        "change into {path}",
+        "make {path} the working directory",
+        "switch over to {path}",
+    ],
+    brief=[
+        "go to another folder",
+        "change the working directory",
+    ],
 )
 def change_directory(
     ctx: Context, path: Annotated[DirectoryPath, "Directory to go to; absolute, relative, or starting with ~"]
@@ -110,6 +119,10 @@ def change_directory(
         "show me the contents of {path}[ sorted by {sort_by}]",
         "see which files {path} has[ (at most {limit})]",
         "look into {path}[ and sort by {sort_by}]",
+    ],
+    brief=[
+        "list what is in a folder",
+        "show me the contents of a folder",
     ],
 )
 def list_directory(
@@ -153,6 +166,10 @@ def _listing(path: str, rows: list[Row], limit: int) -> Listing:
         "draw the folder tree of {path}[, {depth} levels deep]",
         "show how {path} is organised below[ down to level {depth}]",
         "give me a tree view of {path}[ with at most {limit} lines]",
+    ],
+    brief=[
+        "draw a folder tree",
+        "give me a tree view of a folder",
     ],
 )
 def show_directory_tree(

@@ -77,7 +77,16 @@ def open_file(ctx: Context, who: Caller, path: str) -> Row:
 
 @server.tool(
     read_only=True,
-    phrases=["read {path}", "show me what {path} says", "open {path} and give me its text", "print all of {path}"],
+    phrases=[
+        "read {path}",
+        "show me what {path} says",
+        "open {path} and give me its text",
+        "print all of {path}",
+    ],
+    brief=[
+        "read a file to me",
+        "show me everything a file says",
+    ],
 )
 def read_file(ctx: Context, path: Annotated[FilePath, "Text file to read"]) -> FileText:
     """Return the whole content of a text file."""
@@ -91,6 +100,10 @@ def read_file(ctx: Context, path: Annotated[FilePath, "Text file to read"]) -> F
         "show the beginning of {path}[, {lines} lines of it]",
         "print the first lines of {path}[ ({lines} of them)]",
         "look at the top[ {lines} lines] of {path}",
+    ],
+    brief=[
+        "show the beginning of a file",
+        "print the first lines of a file",
     ],
 )
 def show_file_head(
@@ -110,6 +123,10 @@ def show_file_head(
         "print the last lines of {path}[ ({lines} of them)]",
         "see how {path} ends[, last {lines} lines]",
     ],
+    brief=[
+        "show the end of a file",
+        "print the last lines of a file",
+    ],
 )
 def show_file_tail(
     ctx: Context,
@@ -127,6 +144,10 @@ def show_file_tail(
         "count the lines and words of {path}",
         "tell me how long the text in {path} is",
         "get the word count for {path}",
+    ],
+    brief=[
+        "count the words of a file",
+        "tell me how long a text is",
     ],
 )
 def count_file_words(ctx: Context, path: Annotated[FilePath, "Text file to measure"]) -> WordCount:
@@ -148,6 +169,11 @@ def count_file_words(ctx: Context, path: Annotated[FilePath, "Text file to measu
         "find where {text} is written in {path}",
         "look for the words {text} inside {path}[ (first {limit} hits)]",
         "check {path} for lines with {text}",
+    ],
+    brief=[
+        "search for some text in my files",
+        "search inside {path} for some text",
+        "look for the words {text} inside my files",
     ],
 )
 def search_in_files(
@@ -178,6 +204,10 @@ def search_in_files(
         "show the differences between {path} and {other_path}",
         "check whether {other_path} is the same as {path}",
     ],
+    brief=[
+        "compare two files",
+        "compare {path} with another file",
+    ],
 )
 def compare_files(
     ctx: Context,
@@ -203,6 +233,10 @@ def compare_files(
         "compute the checksum of {path}[ with {algorithm}]",
         "get the[ {algorithm}] hash of {path}",
         "give me a checksum for {path}[, {algorithm} please]",
+    ],
+    brief=[
+        "compute a checksum",
+        "get the hash of a file",
     ],
 )
 def checksum_file(

@@ -73,6 +73,10 @@ def _free_name(ctx: Context, who: Caller, name: str) -> str:
         "throw {path} away but keep it restorable",
         "put {path} in the bin",
     ],
+    brief=[
+        "move something to the trash",
+        "put something in the bin",
+    ],
 )
 def trash_path(ctx: Context, path: Annotated[AnyPath, "File, directory, link or archive to throw away"]) -> Trashed:
     """Move something to the trash, from where restore_trashed_path brings it back. It still counts for the quota."""
@@ -107,6 +111,10 @@ def list_trashed_paths(ctx: Context, limit: Annotated[Count, "Items shown at mos
         "restore {name} from the trash",
         "bring back {name}, which I threw away",
         "undelete {name} and put it where it was",
+    ],
+    brief=[
+        "restore something from the trash",
+        "bring back something that I threw away",
     ],
 )
 def restore_trashed_path(

@@ -57,10 +57,16 @@ class RatedOrder(TypedDict):
 
 @server.tool(
     phrases=[
-        "rate {food_order_id} with {stars} stars[ and the comment {comment}]",
-        "give {food_order_id} {stars} stars[, commenting {comment}]",
-        "leave a rating of {stars} stars for {food_order_id}[ with the words {comment}]",
-        "record {stars} stars for {food_order_id}[; the customer says {comment}]",
+        "rate {food_order_id} with {stars} out of 5[ and the comment {comment}]",
+        "give {food_order_id} {stars} of 5 stars[, commenting {comment}]",
+        "leave a {stars}-star rating for {food_order_id}[ with the words {comment}]",
+        "record a rating of {stars} for {food_order_id}[; the customer says {comment}]",
+        "put down {stars} out of 5 for {food_order_id}[ together with what the customer wrote: {comment}]",
+    ],
+    brief=[
+        "rate a food order",
+        "leave a rating for {food_order_id}",
+        "give a food order {stars} of 5 stars",
     ],
 )
 def rate_food_order(
@@ -105,10 +111,16 @@ class RefundedOrder(TypedDict):
 
 @server.tool(
     phrases=[
-        "refund {food_order_id} because of {reason}[, {dish_id} only]",
-        "give the money for[ {dish_id} of] {food_order_id} back, reason {reason}",
+        "refund {food_order_id} with the reason {reason}[, {dish_id} only]",
+        "give the money for[ {dish_id} in] {food_order_id} back, reason {reason}",
         "issue a refund for {food_order_id}[, limited to {dish_id},] with the reason {reason}",
-        "pay the customer back for {food_order_id}[, just for {dish_id}], citing {reason}",
+        "pay the customer back for {food_order_id}[, just for {dish_id}], stating {reason} as the reason",
+        "enter {reason} as a complaint about {food_order_id} and refund[ {dish_id} from] it",
+    ],
+    brief=[
+        "refund a food order",
+        "give the customer the money for {food_order_id} back",
+        "issue a refund with the reason {reason}",
     ],
 )
 def refund_food_order(

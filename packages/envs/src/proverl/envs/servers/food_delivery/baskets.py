@@ -78,6 +78,11 @@ class BasketView(TypedDict):
         "check what {customer_id} has in the basket",
         "look up the basket of {customer_id} and what it comes to",
         "read out what is in {customer_id}'s basket",
+        "tell me what {customer_id} has chosen so far and what it adds up to",
+    ],
+    brief=[
+        "show me a customer's basket",
+        "check what a customer has in the basket",
     ],
 )
 def get_basket(ctx: Context, customer_id: Annotated[CustomerId, "Customer whose basket is read"]) -> BasketView:
@@ -131,8 +136,14 @@ class FilledBasket(TypedDict):
     phrases=[
         "put {quantity} of {dish_id} into the basket of {customer_id}[ with the note {note}]",
         "set the quantity of {dish_id} in {customer_id}'s basket to {quantity}[, noting {note}]",
-        "make it {quantity} of {dish_id} for {customer_id}[ and tell the kitchen {note}]",
+        "make it {quantity} of {dish_id} in the basket of {customer_id}[ and tell the kitchen {note}]",
         "change {customer_id}'s basket so that it has {quantity} of {dish_id}[, with the note {note}]",
+        "see to it that {customer_id} has {quantity} of {dish_id} in the basket[; the kitchen should know: {note}]",
+    ],
+    brief=[
+        "put a dish into a customer's basket",
+        "put {dish_id} into the basket of {customer_id}",
+        "set the quantity of a dish in {customer_id}'s basket to {quantity}",
     ],
 )
 def set_basket_dish(
@@ -227,6 +238,12 @@ class BasketDiscount(TypedDict):
         "use {voucher_id} for {basket_id}",
         "put {voucher_id} on {basket_id}",
         "redeem {voucher_id} with {basket_id}",
+        "make sure that {voucher_id} counts when {basket_id} is ordered",
+    ],
+    brief=[
+        "apply a voucher to a basket",
+        "use a voucher for {basket_id}",
+        "redeem {voucher_id} with a basket",
     ],
 )
 def apply_voucher(

@@ -57,10 +57,12 @@ class RestaurantList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "find restaurants[ for {cuisine}][ called {name}][ that deliver to {delivery_address_id}][, {limit} at most]",
-        "search for restaurants[ of the cuisine {cuisine}][ that are {status} now][, {limit} of them]",
-        "show me which restaurants there are[ around {delivery_address_id}][, only the ones {status} now]",
-        "look up restaurants[ with {name} in their name][, {cuisine} only][ within reach of {delivery_address_id}]",
+        "find restaurants[ in the category {cuisine}][ that deliver to {delivery_address_id}][, {limit} at most]",
+        "search for restaurants[ that are {status} now][, {cuisine} only][, {limit} of them]",
+        "show me which restaurants there are[ within reach of {delivery_address_id}][, only the ones {status} now]",
+        "look up restaurants[ with {name} in their name][, up to {limit}]",
+        "check which restaurants[ called {name}] deliver[ to {delivery_address_id}]",
+        "list the restaurants[ in reach of {delivery_address_id}][, kitchen {cuisine}][, only those {status} now]",
     ],
 )
 def search_restaurants(
@@ -123,10 +125,15 @@ class DishList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "show me the menu of {restaurant_id}[, {section} dishes only][, {limit} at most]",
+        "show me the menu of {restaurant_id}[, only the {section} section][, {limit} at most]",
         "list the[ {diet}] dishes of {restaurant_id}[ from the {section} section]",
-        "look up what {restaurant_id} has[ for {diet} eaters][, up to {limit} dishes]",
-        "check which dishes {restaurant_id} offers[ as a {section}][ that are {diet}]",
+        "look up what {restaurant_id} has on the menu[ that is {diet}][, up to {limit} dishes]",
+        "check which[ {diet}] dishes {restaurant_id} offers[ as a {section}]",
+        "tell me what one can order at {restaurant_id} and for how much[, {diet} only][, the first {limit} dishes]",
+    ],
+    brief=[
+        "show me the menu of a restaurant",
+        "list the[ {diet}] dishes that a restaurant has",
     ],
 )
 def list_dishes(

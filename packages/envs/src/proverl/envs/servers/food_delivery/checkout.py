@@ -50,6 +50,12 @@ class PlacedOrder(TypedDict):
         "check out {basket_id} with delivery to {delivery_address_id}[ at {deliver_at}][ and a tip of {tip}]",
         "place the order for {basket_id}[, tipping {tip}], to be brought to {delivery_address_id}[ at {deliver_at}]",
         "send {basket_id} to the kitchen, delivered to {delivery_address_id}[ by {deliver_at}][, tip {tip}]",
+        "have {basket_id} delivered to {delivery_address_id}[ today at {deliver_at}][, adding a tip of {tip}]",
+    ],
+    brief=[
+        "check out a basket",
+        "place the order for {basket_id}",
+        "order a basket to {delivery_address_id}",
     ],
 )
 def checkout_basket(

@@ -58,6 +58,7 @@ class AddressList(TypedDict):
         "look up the delivery addresses[ of people named {name}][, up to {limit}]",
         "list[ {limit}] saved delivery addresses[ of customers with {name} in their name]",
         "search the customer list[ for {name}], addresses included",
+        "show me which customers[ named {name}] we have and what their addresses are[, the first {limit}]",
     ],
 )
 def find_delivery_addresses(
@@ -105,9 +106,14 @@ class VoucherList(TypedDict):
     read_only=True,
     phrases=[
         "list the vouchers of {customer_id}",
-        "show me which vouchers {customer_id} has left",
+        "show me which vouchers {customer_id} has",
         "check whether {customer_id} has a voucher",
         "look up the vouchers that {customer_id} owns",
+        "find out what {customer_id} could save with vouchers",
+    ],
+    brief=[
+        "list a customer's vouchers",
+        "check whether a customer has a voucher",
     ],
 )
 def list_vouchers(ctx: Context, customer_id: Annotated[CustomerId, "Customer who owns the vouchers"]) -> VoucherList:

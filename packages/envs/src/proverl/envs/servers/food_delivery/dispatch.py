@@ -52,10 +52,11 @@ class CourierList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list the couriers[ that are {status}][ on a {vehicle}][, {limit} at most]",
-        "show me which couriers there are[ with a {vehicle}][, only those {status}]",
+        "list the couriers[ who are {status}][, only those with a {vehicle}][, {limit} at most]",
+        "show me which couriers there are[ with a {vehicle}][, only those who are {status}]",
         "find couriers[ with a {vehicle}][ whose status is {status}]",
         "check who delivers for us[, {status} couriers only][, up to {limit}]",
+        "tell me which orders the[ {status}] couriers are on[, the first {limit} couriers]",
     ],
 )
 def list_couriers(
@@ -95,6 +96,12 @@ class Assignment(TypedDict):
         "send {courier_id} for {food_order_id}",
         "give {food_order_id} to {courier_id}",
         "have {courier_id} deliver {food_order_id}",
+        "put {courier_id} in charge of bringing {food_order_id} to the customer",
+    ],
+    brief=[
+        "assign a courier to a food order",
+        "send a courier for {food_order_id}",
+        "have {courier_id} deliver a food order",
     ],
 )
 def assign_courier(
@@ -156,6 +163,12 @@ class OrderStep(TypedDict):
         "set the status of {food_order_id} to {status}",
         "move {food_order_id} on to {status}",
         "record that {food_order_id} is {status}",
+        "note for {food_order_id} that its new status is {status}",
+    ],
+    brief=[
+        "move a food order on to its next step",
+        "update the status of {food_order_id}",
+        "mark a food order as {status}",
     ],
 )
 def update_food_order_status(
@@ -189,6 +202,11 @@ def update_food_order_status(
         "close {food_order_id} as handed over; the code is {delivery_code}",
         "use code {delivery_code} to confirm that {food_order_id} has arrived",
         "complete {food_order_id} with the delivery code {delivery_code}",
+        "record that {food_order_id} was handed over at the door; the code there was {delivery_code}",
+    ],
+    brief=[
+        "confirm a delivery",
+        "confirm that {food_order_id} was handed over",
     ],
 )
 def confirm_delivery(

@@ -75,10 +75,11 @@ class FoodOrderList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list the latest food orders[ of {customer_id}][ from {restaurant_id}][ that are {status}][, {limit} at most]",
+        "list the latest food orders[ of {customer_id}][ that are {status}][, {limit} at most]",
         "show me food orders[ with the status {status}][ placed by {customer_id}][, up to {limit}]",
-        "look up the food orders[ at {restaurant_id}][, only those {status}]",
+        "look up the food orders[ at {restaurant_id}][, only those that are {status}]",
         "find food orders[ that {customer_id} placed][ with {restaurant_id}][, {limit} of them]",
+        "check what has been ordered lately[ by {customer_id}][ from {restaurant_id}][, the last {limit} orders]",
     ],
 )
 def list_food_orders(
@@ -138,6 +139,13 @@ class TrackedOrder(TypedDict):
         "check how far {food_order_id} is",
         "tell me where {food_order_id} is and when it should arrive",
         "look up the status of {food_order_id} and what is in it",
+        "find out who is bringing {food_order_id} and how it is coming along",
+        "see what was ordered with {food_order_id} and how far it has got",
+    ],
+    brief=[
+        "track a food order",
+        "check how far an order is",
+        "find out when a food order should arrive",
     ],
 )
 def track_food_order(ctx: Context, food_order_id: Annotated[FoodOrderId, "Order to track"]) -> TrackedOrder:
@@ -170,10 +178,16 @@ class CancelledOrder(TypedDict):
 @server.tool(
     destructive=True,
     phrases=[
-        "cancel {food_order_id} because of {reason}",
-        "call {food_order_id} off with the reason {reason}",
-        "stop {food_order_id} before it is cooked, reason {reason}",
+        "cancel {food_order_id} with the reason {reason}",
+        "call {food_order_id} off, reason {reason}",
+        "stop {food_order_id} before it is cooked and note {reason} as the reason",
         "withdraw {food_order_id} and give {reason} as the reason",
+        "take back {food_order_id} (reason: {reason}) so that the customer pays nothing",
+    ],
+    brief=[
+        "cancel a food order",
+        "call {food_order_id} off before it is cooked",
+        "cancel a food order with the reason {reason}",
     ],
 )
 def cancel_food_order(

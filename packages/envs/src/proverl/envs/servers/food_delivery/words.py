@@ -114,9 +114,12 @@ VOUCHERS = (
     ("TEAM30", "amount", 3_000, 12_000, None),
 )  # fmt: skip
 TIPS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
-NOTES = (
-    "no onions", "extra spicy please", "sauce on the side", "gluten free bread if possible", "no ice", "well done",
-    "cut in half", "without coriander", "extra napkins", "mild, it is for a child", "no nuts, allergy", "oat milk",
+NOTES = (  # suit any dish
+    "extra napkins", "no nuts, allergy", "pack it separately please", "no cutlery needed", "mark the lid with Sam",
+    "without sesame, allergy", "no garnish please", "a paper bag, not plastic", "write Emma on the box",
+    "keep it apart from the fish", "as little packaging as possible", "small portion, it is for a child",
+    "two forks please", "same as last time", "nothing with peanuts near it", "put it on top in the bag",
+    "label it for the reception", "a birthday candle if you have one",
 )  # fmt: skip
 NOTES_ON_ANYTHING = (
     "extra napkins", "no nuts, allergy", "pack it separately please", "no cutlery needed", "mark the lid with Sam",
@@ -134,4 +137,6 @@ COMMENTS = (  # go with any number of stars
     "First time we tried this place", "The courier called from the door", "Second order this week",
     "Sauce came in a separate cup", "Portions were as on the photo", "Eaten straight away at the office",
     "Same dish as last week", "No cutlery, as we had asked", "Came by bicycle in the rain",
+    "It was for my mother's birthday", "The bag had our name on it", "Delivered to the back door",
+    "We shared it between three", "There was a handwritten note in the box", "Usually I order the soup",
 )  # fmt: skip

@@ -53,10 +53,11 @@ class PlaceLists(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list my place lists[, {limit} at most][, only those where I am {access}]",
+        "list my place lists[, only those with {access} access][, {limit} at most]",
         "show me the lists I keep places on[, {access} access only]",
         "look up my saved lists[ with {access} access][, up to {limit}]",
         "check which lists of places I have[, the first {limit}]",
+        "tell me which place lists there are[ with me as the {access}] and how many places each has",
     ],
 )
 def list_place_lists(
@@ -84,9 +85,14 @@ class CreatedList(TypedDict):
 @server.tool(
     phrases=[
         "create a place list called {name}",
-        "start a new list {name} for places",
+        "start a new list for places and name it {name}",
         "make a list of places with the name {name}",
         "set up {name} as a new place list",
+        "open a fresh, empty list named {name} where I can save places",
+    ],
+    brief=[
+        "create a new place list",
+        "start a new list for places",
     ],
 )
 def create_place_list(
@@ -129,6 +135,11 @@ class SavedPlaces(TypedDict):
         "list what is saved on {list_id}[, up to {limit} places]",
         "open {list_id}[ and show the first {limit} places]",
         "look through the saved places of {list_id}",
+        "tell me which places {list_id} has and what the notes say[, {limit} places at most]",
+    ],
+    brief=[
+        "show me the places on one of my lists",
+        "open one of my place lists",
     ],
 )
 def list_saved_places(
@@ -166,6 +177,12 @@ class ListChange(TypedDict):
         "add {place_id} to {list_id}[, noting {note}]",
         "put {place_id} on {list_id}[ and write {note} next to it]",
         "bookmark {place_id} on {list_id}[, note {note}]",
+        "keep {place_id} for later on {list_id}[, together with the note {note}]",
+    ],
+    brief=[
+        "save a place to one of my lists",
+        "bookmark {place_id} on one of my lists",
+        "add a place to {list_id}",
     ],
 )
 def save_place(
@@ -197,6 +214,12 @@ def save_place(
         "take {place_id} off {list_id}",
         "delete {place_id} from {list_id}",
         "drop {place_id} from {list_id}",
+        "clear {place_id} and its note from {list_id}",
+    ],
+    brief=[
+        "remove a place from one of my lists",
+        "take {place_id} off one of my lists",
+        "drop a place from {list_id}",
     ],
 )
 def remove_saved_place(

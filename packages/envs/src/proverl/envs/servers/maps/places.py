@@ -86,7 +86,12 @@ class GeocodedList(TypedDict):
         "geocode the address {address}[ in {city}]",
         "find {address}[ in {city}] on the map",
         "look up the coordinates of {address}[ in the city of {city}]",
-        "tell me where {address} is[, in {city}]",
+        "tell me where {address} is[ in {city}]",
+        "get latitude and longitude for the address {address}[ in {city}]",
+    ],
+    brief=[
+        "find an address on the map",
+        "look up the coordinates of an address[ in {city}]",
     ],
 )
 def geocode_address(
@@ -136,10 +141,16 @@ class PlaceItems(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search {city} for places[ called {name}][ of the category {category}][, {limit} at most]",
-        "find places in {city}[ of the category {category}][ with {name} in the name]",
+        "search {city} for places[ of the category {category}][, {limit} at most]",
+        "find places in {city}[ with {name} in the name]",
         "list places in {city}[, category {category}][, up to {limit} of them]",
-        "look for places in {city}[ whose name contains {name}][, category {category}]",
+        "look for places in {city}[ whose name contains {name}][, {limit} at most]",
+        "show me what there is in {city}[ in the category {category}]",
+        "check whether {city} has a place with {name} in its name",
+    ],
+    brief=[
+        "search a city for places",
+        "find places of the category {category} in one of the cities",
     ],
 )
 def search_places(
@@ -189,9 +200,15 @@ class NearbyPlaces(TypedDict):
     read_only=True,
     phrases=[
         "find a {category} near {place_id}[ within {radius_m} metres][, {limit} at most]",
-        "look for the nearest {category} around {place_id}[, no further than {radius_m} metres]",
+        "look for the {category} nearest to {place_id}[, no further than {radius_m} metres away]",
         "show me every {category} close to {place_id}[, {radius_m} metres around][, up to {limit}]",
         "search the surroundings of {place_id} for a {category}[ in a radius of {radius_m} metres]",
+        "tell me if there is a {category} around {place_id}[, at most {radius_m} metres from it]",
+    ],
+    brief=[
+        "find something nearby",
+        "find the nearest {category}",
+        "see what is close to {place_id}",
     ],
 )
 def find_nearby_places(
@@ -240,6 +257,11 @@ class PlaceView(TypedDict):
         "get the address and rating of {place_id}",
         "tell me more about {place_id}",
         "check whether {place_id} is still in business",
+        "look up where {place_id} is and what its average rating is",
+    ],
+    brief=[
+        "show me the details of a place",
+        "check whether a place is still in business",
     ],
 )
 def get_place(ctx: Context, place_id: Annotated[PlaceId, "Place to read"]) -> PlaceView:
@@ -278,6 +300,11 @@ class OpeningHours(TypedDict):
         "tell me when {place_id} is open[ on {date}]",
         "look up until when {place_id} is open[ on {date}]",
         "see if {place_id} is open[ on {date}]",
+        "find out at what time {place_id} opens and closes[ on {date}]",
+    ],
+    brief=[
+        "check the opening hours of a place",
+        "see if a place is open[ on {date}]",
     ],
 )
 def get_opening_hours(

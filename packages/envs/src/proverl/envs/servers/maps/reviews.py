@@ -51,6 +51,11 @@ class ReviewList(TypedDict):
         "read what people say about {place_id}[, the latest {limit}]",
         "list reviews for {place_id}[, up to {limit} of them]",
         "check how {place_id} was reviewed",
+        "tell me what visitors wrote about {place_id}[, no more than {limit} reviews]",
+    ],
+    brief=[
+        "show me the reviews of a place",
+        "read what people say about a place",
     ],
 )
 def list_place_reviews(
@@ -90,6 +95,12 @@ class WrittenReview(TypedDict):
         "give {place_id} {rating} out of 5[, saying {text}]",
         "rate {place_id} {rating} of 5[ and write {text}]",
         "leave a rating of {rating} for {place_id}[ with the comment {text}]",
+        "publish a {rating}-star review of {place_id} in my name[: {text}]",
+    ],
+    brief=[
+        "write a review",
+        "rate {place_id} for me",
+        "give a place {rating} out of 5",
     ],
 )
 def write_place_review(

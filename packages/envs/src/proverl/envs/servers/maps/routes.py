@@ -33,8 +33,14 @@ class Route(TypedDict):
     phrases=[
         "get the {mode} route from {origin_place_id} to {destination_place_id}",
         "show me the way from {origin_place_id} to {destination_place_id}, {mode}",
-        "work out how long it takes to get to {destination_place_id} from {origin_place_id} {mode}",
+        "work out how long it takes to get to {destination_place_id} from {origin_place_id} by {mode}",
         "plan a {mode} route to {destination_place_id} that begins at {origin_place_id}",
+        "find out the distance from {origin_place_id} to {destination_place_id} when {mode}",
+    ],
+    brief=[
+        "plan a route on foot, by bike or by car",
+        "get the {mode} route to {destination_place_id}",
+        "plan a {mode} route that begins at {origin_place_id}",
     ],
 )
 def get_route(

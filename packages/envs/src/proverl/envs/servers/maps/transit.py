@@ -85,6 +85,11 @@ class LineList(TypedDict):
         "show me which[ {kind}] lines run in {city}",
         "look up public transport in {city}[ by {kind}]",
         "check what lines {city} has[ for the {kind}] and when they run",
+        "tell me how often the[ {kind}] lines in {city} run and which are suspended",
+    ],
+    brief=[
+        "list the transit lines of a city",
+        "show me which {kind} lines run in a city",
     ],
 )
 def list_transit_lines(
@@ -134,6 +139,11 @@ class LineView(TypedDict):
         "list where {line_id} stops",
         "look up the route of {line_id} stop by stop",
         "check whether {line_id} is running and where it goes",
+        "tell me which stops {line_id} has and how long it takes between them",
+    ],
+    brief=[
+        "show me the stops of a transit line",
+        "check whether a transit line is running and where it goes",
     ],
 )
 def get_transit_line(ctx: Context, line_id: Annotated[LineId, "Line to read"]) -> LineView:
@@ -185,6 +195,12 @@ class _Ride:
         "find a connection by public transport from {origin_place_id} to {destination_place_id}[ at {departure_time}]",
         "tell me how to reach {destination_place_id} from {origin_place_id} by tram or bus[ at {departure_time}]",
         "check which lines take me from {origin_place_id} to {destination_place_id}[ after {departure_time}]",
+        "work out how I get from {origin_place_id} to {destination_place_id} by transit[, not before {departure_time}]",
+    ],
+    brief=[
+        "plan a trip by public transport",
+        "find a connection by public transport to {destination_place_id}",
+        "plan a transit trip that starts at {origin_place_id}[, leaving at {departure_time}]",
     ],
 )
 def plan_transit_trip(

@@ -105,13 +105,14 @@ NUMBERS = {  # how many places of a category a city has
 CLOSINGS = ("Private event", "Staff training", "Staff outing", "Electrical works", "Repairs")
 WORKS = ("track works", "bridge repairs", "a burst water main", "signal renewal")
 ADDRESSES = (
-    "Mill Lane 12", "Station Street 8", "14 Church Street, Amsel", "Harbour Road 3", "Castle Hill 21, Highmere",
-    "Queen Street 40", "Linden Avenue 5, Kirkhaven", "Rope Walk 17", "River Parade 2", "Northgate 33, Veldria",
-    "Market Street 19", "Canal Side 28", "Old Bridge Road 6", "School Road 9, Amsel",
+    "Mill Lane 12", "Station Street 8", "14 Church Street", "Harbour Road 3", "Castle Hill 21", "Queen Street 40",
+    "Linden Avenue 5", "Rope Walk 17", "River Parade 2", "33 Northgate", "Market Street 19", "Canal Side 28",
+    "Old Bridge Road 6", "School Road 9", "52 Weaver Street", "Observatory Road 11", "Southgate 4", "Brewery Lane 37",
+    "7 Abbey Walk", "Schützenstraße 15", "Rue des Tilleuls 24",
 )  # fmt: skip
 SEARCHES = (
-    "coffee", "Fresco", "museum", "Hotel", "pharmacy", "park", "garden", "Café", "trattoria", "library", "parking",
-    "cinema", "market", "station", "bistro",
+    "Central", "Fresco", "museum", "Hotel", "pharmacy", "park", "garden", "Café", "House", "library", "parking",
+    "University", "Corner", "Theatre", "Harbour", "Old", "City", "Riverside", "Bridge",
 )  # fmt: skip
 _FOOD = ("cafe", "restaurant")
 LISTS: dict[str, tuple[tuple[str, ...], str]] = {  # name: categories and city that fit, none where everything does
@@ -140,7 +141,7 @@ LISTS: dict[str, tuple[tuple[str, ...], str]] = {  # name: categories and city t
 NEW_LISTS = (
     "Team lunches", "Summer terraces", "Museums to see", "Best breakfast", "Moving to Veldria", "Conference trip",
     "Mum's visit", "Study spots", "Vegan dinners", "Picnic places", "Cheap eats", "Anniversary", "Saturday errands",
-    "Late openings",
+    "Late openings", "Hidden gems", "Next holiday", "Brunch with Priya", "Places with Wi-Fi",
 )  # fmt: skip
 PLAIN_NOTES = ("Recommended by Priya", "Step-free entrance", "Check the hours first", "Ten minutes from the station")
 NOTES_ABOUT = {  # by category; a plain note suits all others
@@ -150,7 +151,11 @@ NOTES_ABOUT = {  # by category; a plain note suits all others
     "hotel": ("Ask for a room to the back", "Breakfast is extra", *PLAIN_NOTES[:2]),
     "park": ("Good for a picnic", "Playground by the pond", *PLAIN_NOTES[:2]),
 }
-NOTES = (*PLAIN_NOTES, *NOTES_ABOUT["cafe"][:4], *NOTES_ABOUT["restaurant"], "Free entry on Thursdays")
+NOTES = (  # suit any place
+    *PLAIN_NOTES, "Go before noon", "Entrance in the side street", "Show this to Mum", "Next time with the kids",
+    "Better by tram than by car", "Meet Jonas here on Friday", "Crowded on Saturdays", "Sam's tip",
+    "Come back in spring", "Close to the office", "Ask Lena about it",
+)  # fmt: skip
 GUESTS = ("cafe", "restaurant", "hotel")
 PRAISE = (
     "Well kept and easy to find.", "Exactly what the neighbourhood needed.", "Easy to reach by tram.",
@@ -173,4 +178,13 @@ GUESTS_BLAME = (
     "Cold food, warm drinks.", *BLAME[:3],
 )  # fmt: skip
 OPINIONS = {"guests": (GUESTS_PRAISE, GUESTS_BLAME), "visitors": (PRAISE, BLAME)}
-REVIEWS = (*PRAISE[:5], *MIXED[:5], *BLAME[:4])
+REVIEWS = (  # go with any rating of any place
+    "We came on a Sunday morning.", "Step-free entrance round the corner.", "Busy at noon, quiet before ten.",
+    "Under new management since spring.", "The sign is hard to see from the street.",
+    "Ten minutes on foot from the station.", "No place to lock a bike outside.", "Went there with two small children.",
+    "It looks just like in the photos.", "Not the same as it was five years ago.", "Smaller than we had expected.",
+    "I pass it every day on my way to work.", "Second visit within a month.",
+    "They were painting the front when we came.", "We had an hour before our train.",
+    "Came here with friends after work.", "Two of the lamps at the entrance are out.",
+    "Bigger than it looks from outside.",
+)  # fmt: skip

@@ -18,6 +18,7 @@ Condition = Literal["new", "like_new", "good", "worn", "defective"]
 Format = Literal["fixed_price", "auction"]
 Status = Literal["active", "sold", "ended"]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
+PriceLimit = Annotated[Money, Field(examples=[20, 25, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500])]
 
 _FOR_SALE = (
     select(Listing.id, Listing.title, Listing.folded, Listing.price, Listing.format)
@@ -59,10 +60,12 @@ class ListingList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the marketplace[ for {query}][ in {category}][, {limit} results at most]",
+        "search the marketplace[ for {query}][, {limit} results at most]",
         "find listings[ that mention {query}][ for {max_price} or less][, {format} only]",
-        "show me what is on sale[ from {seller_id}][ in the category {category}][ up to {max_price}]",
+        "show me what is on sale[ in the category {category}][ for up to {max_price}]",
         "look for things to buy[ matching {query}][, only {format} listings][, at most {limit}]",
+        "check what others sell[ in {category}][, {format} listings only][, {limit} of them]",
+        "see what {seller_id} has for sale[, up to {limit} listings]",
     ],
 )
 def search_listings(
@@ -73,7 +76,7 @@ def search_listings(
     ] = None,
     category: Annotated[Category | None, "Only this category"] = None,
     format: Annotated[Format | None, "Only listings sold this way"] = None,
-    max_price: Annotated[Money | None, "Highest price or highest bid so far, in EUR"] = None,
+    max_price: Annotated[PriceLimit | None, "Highest price or highest bid so far, in EUR"] = None,
     seller_id: Annotated[MemberId | None, "Only listings of this seller"] = None,
     limit: Annotated[
         int, Field(ge=1, le=100, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20]), "Most listings returned"
@@ -142,6 +145,11 @@ class ListingView(TypedDict):
         "open {listing_id} and tell me what it says",
         "pull up the details of {listing_id}",
         "check the price and the condition of {listing_id}",
+        "find out who sells {listing_id} and what it costs",
+    ],
+    brief=[
+        "show me the details of a listing",
+        "open a listing and tell me what it says",
     ],
 )
 def get_listing(ctx: Context, listing_id: Annotated[ListingId, "Listing to read"]) -> ListingView:

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
 from sqlalchemy import bindparam, case, or_, select
 from typing_extensions import TypedDict
 
@@ -12,6 +13,7 @@ from proverl.envs.servers.marketplace.browsing import Limit
 from proverl.envs.servers.marketplace.tables import ME, Bid, Listing, ListingId, Sale
 
 BidState = Literal["leading", "outbid", "won", "lost"]
+Maximum = Annotated[Money, Field(examples=[25, 40, 52.5, 60, 76, 85, 101, 120, 126, 150, 180, 210, 260, 320, 405, 550])]
 
 _BIDS = select(Bid.bidder_id, Bid.maximum).where(Bid.listing_id == bindparam("listing")).order_by(Bid.bidder_id)
 _running = (Listing.status == "active") & (Listing.ends_at > bindparam("now"))
@@ -54,6 +56,7 @@ class OwnBidList(TypedDict):
         "show me the auctions I have bid in[, only the {state} ones]",
         "check how my bids are doing[, {state} ones only][, no more than {limit}]",
         "go through the[ {limit}] auctions that I take part in",
+        "tell me in which auctions I have placed a bid[, just the {state} ones]",
     ],
 )
 def list_own_bids(
@@ -92,12 +95,18 @@ class PlacedBid(TypedDict):
         "place a bid on {listing_id} with a maximum of {max_amount}",
         "offer {max_amount} at most in the auction of {listing_id}",
         "go as high as {max_amount} for {listing_id} in the auction",
+        "enter {max_amount} as my maximum bid on {listing_id}",
+    ],
+    brief=[
+        "place a bid in an auction",
+        "bid on {listing_id}",
+        "bid up to {max_amount} in an auction",
     ],
 )
 def place_bid(
     ctx: Context,
     listing_id: Annotated[ListingId, "Auction of another member"],
-    max_amount: Annotated[Money, "The most you would pay, in EUR; others don't see it"],
+    max_amount: Annotated[Maximum, "The most you would pay, in EUR; others don't see it"],
 ) -> PlacedBid:
     """Bid in an auction up to a maximum. Only as much of it is used as leads; bidding again raises your maximum."""
     row = rules.buyable(ctx, listing_id)
@@ -154,6 +163,11 @@ class Purchase(TypedDict):
         "purchase {listing_id} right away",
         "get {listing_id} for me at the price asked",
         "pay the asking price for {listing_id}",
+        "order {listing_id} now and charge my card",
+    ],
+    brief=[
+        "buy something right away",
+        "purchase a listing at the price asked",
     ],
 )
 def buy_listing(ctx: Context, listing_id: Annotated[ListingId, "Listing of another member"]) -> Purchase:

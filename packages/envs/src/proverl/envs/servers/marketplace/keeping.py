@@ -47,6 +47,12 @@ class ChangedPrice(TypedDict):
         "set {price} as the new price of {listing_id}",
         "reprice {listing_id} at {price}",
         "update {listing_id} so that it costs {price}",
+        "ask {price} for {listing_id} from now on",
+    ],
+    brief=[
+        "change the price of one of my listings",
+        "change the price of {listing_id}",
+        "set one of my listings to a new price of {price}",
     ],
 )
 def update_listing_price(
@@ -99,6 +105,12 @@ class EndedListing(TypedDict):
         "take {listing_id} off the marketplace with the reason {reason}",
         "withdraw {listing_id} from sale and give {reason} as the reason",
         "stop selling {listing_id}; the reason is {reason}",
+        "close {listing_id} before its time because it is {reason}",
+    ],
+    brief=[
+        "end one of my listings early",
+        "take {listing_id} off the marketplace",
+        "withdraw one of my listings with the reason {reason}",
     ],
 )
 def end_listing(
@@ -138,6 +150,12 @@ class ShippedListing(TypedDict):
         "record {tracking_code} as the tracking code of {listing_id}",
         "tell the buyer of {listing_id} that the parcel is on its way with code {tracking_code}",
         "add the tracking code {tracking_code} to {listing_id}, which I have sent",
+        "note that I have posted {listing_id}; the tracking code is {tracking_code}",
+    ],
+    brief=[
+        "mark something I sold as shipped",
+        "mark {listing_id} as shipped",
+        "record {tracking_code} as the tracking code of something I have sent",
     ],
 )
 def ship_listing(

@@ -16,7 +16,7 @@ from proverl.envs.state import Row
 
 Direction = Literal["received", "sent"]
 OfferStatus = Literal["pending", "countered", "accepted", "declined", "expired"]
-Amount = Annotated[Money, Field(examples=[5, 6, 8, 10, 12, 15, 18, 20, 25, 30, 40, 50, 75])]
+Amount = Annotated[Money, Field(examples=[5, 8, 10, 12, 15, 18, 20, 25, 30, 37.5, 40, 50, 65, 75, 90, 110, 140])]
 
 _MOST_OFFERS = 3  # of one buyer for one listing
 _DAYS_OPEN = 2
@@ -66,8 +66,9 @@ class OfferList(TypedDict):
     phrases=[
         "list the offers[ that I have {direction}][ which are {status}]",
         "show me my[ {status}] offers[, only the {direction} ones]",
-        "check which offers[ were {direction}][ and are {status}][, {limit} at most]",
+        "check the offers[ {direction} so far][ with the status {status}][, {limit} at most]",
         "go through the latest[ {limit}][ {direction}] offers",
+        "tell me which price offers there are[ among those I have {direction}][, no more than {limit}]",
     ],
 )
 def list_marketplace_offers(
@@ -108,6 +109,12 @@ class SentOffer(TypedDict):
         "offer {amount} for {listing_id}[ with the message {message}]",
         "ask the seller of {listing_id} to take {amount}[, adding {message}]",
         "propose {amount} as the price of {listing_id}[ with the note {message}]",
+        "try to get {listing_id} for {amount} from its seller[ and tell them {message}]",
+    ],
+    brief=[
+        "make an offer below the asking price",
+        "make the seller of {listing_id} an offer",
+        "offer a seller {amount} instead of the asking price",
     ],
 )
 def make_marketplace_offer(
@@ -184,6 +191,12 @@ class AnsweredOffer(TypedDict):
         "respond to {marketplace_offer_id}: {answer} it",
         "answer {marketplace_offer_id} for me and {answer} it",
         "deal with {marketplace_offer_id} and {answer} it",
+        "let the other side know that I {answer} {marketplace_offer_id}",
+    ],
+    brief=[
+        "answer an offer",
+        "respond to {marketplace_offer_id}",
+        "{answer} one of the open offers",
     ],
 )
 def answer_marketplace_offer(

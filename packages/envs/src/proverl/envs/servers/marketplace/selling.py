@@ -16,7 +16,9 @@ from proverl.envs.servers.marketplace.categories import Category, category_of
 from proverl.envs.servers.marketplace.tables import ME, Listing, ListingId, Sale
 
 OwnStatus = Literal["active", "to_be_paid", "to_be_shipped", "shipped", "picked_up", "ended"]
-Price = Annotated[Money, Field(examples=[8, 10, 12, 15, 18, 20, 25, 30, 35, 40, 45, 50, 60, 75, 90])]
+Price = Annotated[
+    Money, Field(examples=[8, 10, 12.5, 15, 18, 20, 24.99, 30, 35, 40, 45, 50, 60, 75, 90, 120, 165, 220])
+]
 CLOSING_TIME = "20:00"  # of the last day
 
 _MOST_ACTIVE = 20
@@ -73,7 +75,8 @@ class OwnListingList(TypedDict):
         "list what I am selling[, only the listings that are {status}]",
         "show me my own listings[ that are {status}][, {limit} at most]",
         "check my own listings[, those that are {status}]",
-        "go through my[ {limit} latest] listings as a seller[, {status} ones only]",
+        "go through my[ {limit} latest] listings as a seller[, only the ones that are {status}]",
+        "tell me how my own sales stand[, up to {limit}][, just those that are {status}]",
     ],
 )
 def list_own_listings(
@@ -108,10 +111,16 @@ class CreatedListing(TypedDict):
 
 @server.tool(
     phrases=[
-        "list {title} for {price}, condition {condition}[, sold as {format}][, for {days} days]",
-        "sell {title} for {price}, in {condition} condition[, as {format}][, running {days} days]",
-        "put {title} up for sale at {price}, condition {condition}[ as {format}][, for {days} days]",
+        "list {title} for {price}, condition {condition}[, format {format}][, for {days} days]",
+        "sell {title} for {price}, in {condition} condition[, format {format}][, running {days} days]",
+        "put {title} up for sale at {price}, condition {condition}[, as a {format} listing][, for {days} days]",
         "create a[ {format}] listing: {title}, condition {condition}, price {price}[, for {days} days]",
+        "advertise {title} in {condition} condition and ask {price} for it[; it should run for {days} days]",
+    ],
+    brief=[
+        "put something up for sale",
+        "sell {title} for {price}",
+        "put {title} up for sale, condition {condition}",
     ],
 )
 def create_listing(

@@ -88,8 +88,9 @@ OLD = (
     "2023",
 )
 QUERIES = (
-    "bike", "lego", "lamp", "yamaha", "sony", "table", "vintage", "shelf", "backpack", "camera", "wood", "leather",
-    "complete", "kids", "jacket", "chair", "piano", "guitar", "puzzle", "set", "watch", "children", "pair", "black",
+    "bike", "lego", "lamp", "yamaha", "sony", "table", "vintage", "shelf", "backpack", "camera", "leather sofa", "kids",
+    "jacket", "chair", "piano", "violin", "puzzle", "watch", "city bike", "black", "tent", "desk", "vinyl", "boots",
+    "album", "lounge chair", "headphones", "monitor", "leather",
 )  # fmt: skip
 NEW_TITLES = (
     "Moulinex bread maker", "Sandbox with lid", "Vintage typewriter Olivetti", "Samsung Galaxy tablet, 64 GB",
