@@ -49,6 +49,11 @@ class AutomationList(TypedDict):
         "show me what runs by itself in {home_id}",
         "look up which automations {home_id} has",
         "check the automations set up at {home_id}",
+        "go through the automations in {home_id} and what trips them",
+    ],
+    brief=[
+        "list the automations of a home",
+        "show me what runs by itself in one of my homes",
     ],
 )
 def list_automations(ctx: Context, home_id: Annotated[HomeId, "Home that has the automations"]) -> AutomationList:
@@ -80,9 +85,16 @@ class ChangedAutomation(TypedDict):
 @server.tool(
     phrases=[
         "create an automation called {name} that runs {scene_id} when {sensor_id} trips[, active {active}]",
-        "set up {name}: whenever {sensor_id} is triggered, {scene_id} runs[, active {active}]",
+        "set up the automation {name} so {scene_id} runs whenever {sensor_id} is triggered[, active {active}]",
         "automate {scene_id} with {sensor_id} as its trigger and {name} as its name[, active {active}]",
         "have {sensor_id} start {scene_id} by itself under the name {name}[, active {active}]",
+        "make {scene_id} run automatically as soon as {sensor_id} trips and call the automation {name}"
+        "[, active {active}]",
+    ],
+    brief=[
+        "set up an automation",
+        "create an automation that runs {scene_id} when {sensor_id} trips",
+        "automate {scene_id} under the name {name}",
     ],
 )
 def create_automation(
@@ -119,7 +131,13 @@ def create_automation(
         "set {automation_id} to {state}",
         "change the state of {automation_id} to {state}",
         "mark {automation_id} as {state}",
-        "see to it that {automation_id} is {state}",
+        "make sure {automation_id} is {state}",
+        "have {automation_id} {state} from now on",
+    ],
+    brief=[
+        "change the state of an automation",
+        "have one of the automations {state}",
+        "change the state of {automation_id}",
     ],
 )
 def set_automation_state(

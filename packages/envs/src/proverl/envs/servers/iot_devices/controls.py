@@ -30,10 +30,16 @@ class LightState(TypedDict):
 @server.tool(
     idempotent=True,
     phrases=[
-        "turn {power} {light_id}[ at {brightness} percent]",
-        "switch {light_id} {power}[ with a brightness of {brightness} percent]",
-        "set {light_id} to {power}[, brightness {brightness} percent]",
-        "see to it that {light_id} is {power}[, at {brightness} percent]",
+        "adjust the lighting: turn {light_id} {power}[ at {brightness} percent]",
+        "switch the bulb of {light_id} {power}[ with a brightness of {brightness} percent]",
+        "set the lighting of {light_id} to {power}[, brightness {brightness} percent]",
+        "make sure the lamp at {light_id} is {power}[ at {brightness} percent]",
+        "change the lighting by turning {light_id} {power}[, with the brightness at {brightness} percent]",
+    ],
+    brief=[
+        "change the lighting",
+        "turn one of the lights {power}[ at {brightness} percent]",
+        "adjust the lighting of {light_id}",
     ],
 )
 def set_light(
@@ -66,10 +72,16 @@ class PlugState(TypedDict):
 @server.tool(
     idempotent=True,
     phrases=[
-        "switch {power} {plug_id}",
-        "turn {plug_id} {power}",
-        "see to it that {plug_id} is {power}",
-        "flip {plug_id} {power}",
+        "switch the power at {plug_id} {power}",
+        "turn whatever is plugged into {plug_id} {power}",
+        "make sure the appliance at {plug_id} is switched {power}",
+        "flip the wall socket at {plug_id} {power}",
+        "set the power supply of {plug_id} to {power}",
+    ],
+    brief=[
+        "switch a smart plug",
+        "turn one of the smart plugs {power}",
+        "switch the wall socket at {plug_id}",
     ],
 )
 def switch_plug(
@@ -100,9 +112,15 @@ class BlindState(TypedDict):
     idempotent=True,
     phrases=[
         "move {blind_id} to {position} percent open",
-        "set {blind_id} to {position} percent",
+        "set the opening of {blind_id} to {position} percent",
         "adjust {blind_id} so that it is {position} percent open",
-        "bring {blind_id} to position {position}",
+        "have {blind_id} stand {position} percent open",
+        "leave {blind_id} {position} percent open",
+    ],
+    brief=[
+        "move one of the blinds",
+        "change how far {blind_id} is open",
+        "set a blind to {position} percent open",
     ],
 )
 def set_blind_position(
@@ -145,10 +163,16 @@ def _thermostat_state(row: Row, mode: ThermostatMode, target: int) -> Thermostat
 @server.tool(
     idempotent=True,
     phrases=[
-        "set {thermostat_id} to {mode} mode",
-        "switch {thermostat_id} to {mode}",
-        "put {thermostat_id} into {mode} mode",
-        "change the mode of {thermostat_id} to {mode}",
+        "set the heating and cooling of {thermostat_id} to {mode} mode",
+        "switch the room climate at {thermostat_id} to {mode}",
+        "put {thermostat_id} into the climate mode {mode}",
+        "change the thermostat mode to {mode} for {thermostat_id}",
+        "choose {mode} as the climate mode of {thermostat_id}",
+    ],
+    brief=[
+        "change the mode of a thermostat",
+        "put one of the thermostats into {mode} mode",
+        "change the climate mode of {thermostat_id}",
     ],
 )
 def set_thermostat_mode(
@@ -170,7 +194,13 @@ def set_thermostat_mode(
         "set {thermostat_id} to {temperature} degrees",
         "adjust the target of {thermostat_id} to {temperature} degrees",
         "bring {thermostat_id} to {temperature} °C",
-        "make it {temperature} degrees on {thermostat_id}",
+        "make it {temperature} degrees at {thermostat_id}",
+        "have {thermostat_id} aim for {temperature} °C",
+    ],
+    brief=[
+        "change the target temperature of a thermostat",
+        "set one of the thermostats to {temperature} degrees",
+        "adjust the temperature at {thermostat_id}",
     ],
 )
 def set_thermostat_temperature(
@@ -216,7 +246,13 @@ class CameraState(TypedDict):
         "turn {privacy} privacy mode for {camera_id}",
         "set the privacy mode of {camera_id} to {privacy}",
         "switch the privacy of {camera_id} {privacy}",
-        "flip {camera_id} to privacy {privacy}",
+        "make sure privacy mode is {privacy} at {camera_id}",
+        "change {camera_id} to privacy mode {privacy}",
+    ],
+    brief=[
+        "change the privacy mode of a camera",
+        "turn {privacy} privacy mode for one of the cameras",
+        "change the privacy mode of {camera_id}",
     ],
 )
 def set_camera_privacy(

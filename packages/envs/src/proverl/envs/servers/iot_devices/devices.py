@@ -59,7 +59,13 @@ class DeviceList(TypedDict):
         "list the devices of {home_id}[ of type {type}][, only those flagged {attention}][, {limit} at most]",
         "show me what is installed in {home_id}[, only devices of type {type}][, first {limit}]",
         "check the devices at {home_id}[ for {attention}][, up to {limit} of them]",
-        "go through the devices in {home_id}[ whose type is {type}][ and whose flag is {attention}]",
+        "go through the devices in {home_id}[ of the type {type}][ that have the flag {attention}]",
+        "look up which[ {type}] devices there are in {home_id}[ with the flag {attention}]",
+    ],
+    brief=[
+        "list the devices of a home",
+        "show me what is installed in one of my homes[, only devices of type {type}]",
+        "check a home for devices flagged {attention}",
     ],
 )
 def list_devices(
@@ -110,6 +116,11 @@ class DeviceView(TypedDict):
         "check the battery and firmware of {device_id}",
         "look up {device_id}",
         "tell me how {device_id} is doing",
+        "get the model and present state of {device_id}",
+    ],
+    brief=[
+        "show me the details of a device",
+        "check the battery and firmware of one of the devices",
     ],
 )
 def get_device(ctx: Context, device_id: Annotated[DeviceId, "Device of any type"]) -> DeviceView:
@@ -142,6 +153,11 @@ class InstalledFirmware(TypedDict):
         "install the newest firmware on {device_id}",
         "bring {device_id} up to the latest firmware",
         "run the pending software update for {device_id}",
+        "get {device_id} onto the newest software version",
+    ],
+    brief=[
+        "update the firmware of a device",
+        "install the pending update on one of the devices",
     ],
 )
 def update_device_firmware(ctx: Context, device_id: Annotated[DeviceId, "Online device"]) -> InstalledFirmware:

@@ -75,6 +75,7 @@ class HomeList(TypedDict):
         "show me all homes with the state of their alarms",
         "look up the homes on my account",
         "tell me where an alarm is armed",
+        "go through the homes that I can control",
     ],
 )
 def list_homes(ctx: Context) -> HomeList:
@@ -96,10 +97,16 @@ class AlarmState(TypedDict):
 
 @server.tool(
     phrases=[
-        "arm the alarm of {home_id} for {level}",
+        "arm the alarm of {home_id} in {level} mode",
         "set the alarm at {home_id} to {level} mode",
-        "switch the alarm system of {home_id} on, level {level}",
+        "switch on the alarm system of {home_id} at the level {level}",
         "protect {home_id} with the alarm in {level} mode",
+        "activate the alarm in {home_id} and choose the level {level}",
+    ],
+    brief=[
+        "arm an alarm",
+        "arm the alarm of {home_id}",
+        "switch on the alarm system of one of my homes in {level} mode",
     ],
 )
 def arm_home_alarm(
@@ -136,9 +143,15 @@ def _refuse_away(found: Row) -> None:
 @server.tool(
     phrases=[
         "disarm the alarm of {home_id} with PIN {alarm_pin}",
-        "turn off the alarm at {home_id}; the PIN is {alarm_pin}",
+        "turn off the alarm at {home_id} using the PIN {alarm_pin}",
         "use PIN {alarm_pin} to switch off the alarm system of {home_id}",
         "deactivate the alarm in {home_id}, PIN {alarm_pin}",
+        "get the alarm of {home_id} disarmed, with {alarm_pin} as the PIN",
+    ],
+    brief=[
+        "disarm an alarm",
+        "turn off the alarm of {home_id}",
+        "switch off the alarm of one of my homes with PIN {alarm_pin}",
     ],
 )
 def disarm_home_alarm(
@@ -177,6 +190,11 @@ class AreaList(TypedDict):
         "show me the rooms in {home_id}",
         "look up which areas {home_id} has",
         "tell me how {home_id} is divided into rooms",
+        "give me an overview of the rooms and outdoor places of {home_id}",
+    ],
+    brief=[
+        "list the rooms of a home",
+        "show me which areas one of my homes has",
     ],
 )
 def list_areas(ctx: Context, home_id: Annotated[HomeId, "Home to look into"]) -> AreaList:
@@ -286,6 +304,11 @@ def reported(row: Row) -> str:
         "check what is on in {area_id}",
         "look at {area_id} with everything in it",
         "tell me the state of {area_id}",
+        "find out how the lights, locks and thermostats in {area_id} are set",
+    ],
+    brief=[
+        "check what is on in one of the rooms",
+        "show me an area with everything in it",
     ],
 )
 def get_area(ctx: Context, area_id: Annotated[AreaId, "Area to look at"]) -> AreaView:

@@ -46,6 +46,11 @@ class LockState(TypedDict):
         "make sure {lock_id} is locked",
         "secure {lock_id}",
         "bolt {lock_id}",
+        "get {lock_id} locked up",
+    ],
+    brief=[
+        "lock a door",
+        "make sure one of the smart locks is locked",
     ],
 )
 def lock_smart_lock(ctx: Context, lock_id: Annotated[LockId, "Lock that is unlocked"]) -> LockState:
@@ -66,9 +71,15 @@ def _refuse_jammed(lock_id: str, state: str) -> None:
 @server.tool(
     phrases=[
         "unlock {lock_id} with code {access_code}",
-        "open {lock_id}; the code is {access_code}",
+        "open {lock_id} using the code {access_code}",
         "use code {access_code} to unlock {lock_id}",
-        "let someone in through {lock_id}, code {access_code}",
+        "let someone in through {lock_id} with code {access_code}",
+        "release {lock_id}, access code {access_code}",
+    ],
+    brief=[
+        "unlock a door",
+        "unlock {lock_id}",
+        "unlock one of the doors with code {access_code}",
     ],
 )
 def unlock_smart_lock(
@@ -117,6 +128,11 @@ class AccessCodeList(TypedDict):
         "show me who has a code for {lock_id}",
         "check which codes open {lock_id}",
         "look up the keypad codes of {lock_id}",
+        "find out whose codes still open {lock_id}",
+    ],
+    brief=[
+        "list the access codes of a lock",
+        "show me who has a code for one of the doors",
     ],
 )
 def list_access_codes(ctx: Context, lock_id: Annotated[LockId, "Lock that the codes open"]) -> AccessCodeList:
@@ -150,6 +166,12 @@ class CreatedAccessCode(TypedDict):
         "give {holder} the code {access_code} for {lock_id}[ through {valid_until}]",
         "add code {access_code} to {lock_id}, holder {holder}[, ending on {valid_until}]",
         "set up {lock_id} so that {holder} can open it with {access_code}[ until {valid_until}]",
+        "save {access_code} in {lock_id} as a new code under the name {holder}[, expiring on {valid_until}]",
+    ],
+    brief=[
+        "add an access code to a lock",
+        "give {holder} a code for {lock_id}[ through {valid_until}]",
+        "save the new code {access_code} under the name {holder}",
     ],
 )
 def create_access_code(
@@ -198,6 +220,11 @@ class DeletedAccessCode(TypedDict):
         "remove {access_code_id} from its lock",
         "revoke {access_code_id}",
         "make sure {access_code_id} no longer opens the door",
+        "take {access_code_id} off the lock for good",
+    ],
+    brief=[
+        "delete an access code",
+        "revoke one of the access codes",
     ],
 )
 def delete_access_code(ctx: Context, access_code_id: Annotated[AccessCodeId, "Code to delete"]) -> DeletedAccessCode:

@@ -97,6 +97,11 @@ class SceneList(TypedDict):
         "show me which scenes {home_id} has",
         "look up the scenes set up in {home_id}",
         "check what scenes can be run at {home_id}",
+        "tell me when the scenes of {home_id} were last run",
+    ],
+    brief=[
+        "list the scenes of a home",
+        "check what scenes can be run in one of my homes",
     ],
 )
 def list_scenes(ctx: Context, home_id: Annotated[HomeId, "Home that has the scenes"]) -> SceneList:
@@ -127,8 +132,14 @@ class CreatedScene(TypedDict):
     phrases=[
         "save the present state of {area_id} as a scene called {name}",
         "create the scene {name} from how {area_id} is right now",
-        "store {name} as a scene with what is set in {area_id}",
+        "store what is set in {area_id} as the scene {name}",
         "remember the way {area_id} is as the scene {name}",
+        "make a scene named {name} out of the current settings of {area_id}",
+    ],
+    brief=[
+        "save a new scene",
+        "save the present state of {area_id} as a scene",
+        "create a scene called {name}",
     ],
 )
 def create_scene(
@@ -175,6 +186,11 @@ class RunScene(TypedDict):
         "activate {scene_id}",
         "start {scene_id} now",
         "set everything the way {scene_id} has it",
+        "put {scene_id} into effect",
+    ],
+    brief=[
+        "run a scene",
+        "activate one of the scenes",
     ],
 )
 def activate_scene(ctx: Context, scene_id: Annotated[SceneId, "Scene to run"]) -> RunScene:

@@ -76,11 +76,12 @@ class IssueList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the issues[ in {project_id}][ of {sprint_id}][ assigned to {assignee_id}][ that are {status}]"
+        "search the issues[ in {project_id}][ of {sprint_id}][ assigned to {assignee_id}][ with the status {status}]"
         "[ for {text}][, {limit} at most]",
         "find issues[ about {text}][ in {project_id}][ whose status is {status}][, up to {limit}]",
         "list the newest[ {limit}] issues[ in {project_id}][ with status {status}][ assigned to {assignee_id}]",
         "show me the issues[ planned for {sprint_id}][ that mention {text}][, only those of {assignee_id}]",
+        "look for issues[ with the status {status}][ concerning {text}][ in {sprint_id}][, no more than {limit}]",
     ],
 )
 def search_issues(
@@ -148,6 +149,11 @@ class IssueView(TypedDict):
         "open {issue_id} and tell me its status and assignee",
         "get the details of {issue_id}",
         "pull up {issue_id}",
+        "check how {issue_id} stands and who works on it",
+    ],
+    brief=[
+        "show me the details of an issue",
+        "pull up one of the issues",
     ],
 )
 def get_issue(ctx: Context, issue_id: Annotated[IssueId, "Issue to read"]) -> IssueView:

@@ -27,11 +27,18 @@ class CreatedIssue(TypedDict):
 
 @server.tool(
     phrases=[
-        "create a new {type} in {project_id} with the summary {summary}[ under {parent_id}][ and priority {priority}]"
-        "[, described as {description}]",
+        "create a new {type} in {project_id} with the summary {summary}[ under {parent_id}]"
+        "[ and priority {priority}][, described as {description}]",
         "file another {type} in {project_id}: {summary}[, priority {priority}][, as a child of {parent_id}]",
         "add one more {type} to {project_id} titled {summary}[, below {parent_id}][, described as {description}]",
         "open a fresh {type} called {summary} in {project_id}[ and make its priority {priority}]",
+        "record {summary} as a new {type} of {project_id}[ with {priority} priority]"
+        "[ and the description {description}]",
+    ],
+    brief=[
+        "file a new issue",
+        "create a new {type} in {project_id}[ under {parent_id}]",
+        "open a fresh {type} called {summary}",
     ],
 )
 def create_issue(
@@ -95,9 +102,15 @@ class UpdatedIssue(TypedDict):
     idempotent=True,
     phrases=[
         "update {issue_id}[: priority {priority}][, {story_points} story points][, due on {due_date}]",
+        "set the priority of {issue_id} to {priority}[ and its due date to {due_date}]",
+        "estimate {issue_id} at {story_points} story points[ with {priority} priority]",
+        "give {issue_id} the due date {due_date}[ and an estimate of {story_points}]",
         "change {issue_id}[ to priority {priority}][, due date {due_date}][, {story_points} story points]",
-        "edit {issue_id}[, estimate {story_points} points][, due by {due_date}]",
-        "correct {issue_id}[: {priority} priority][, {story_points} points]",
+    ],
+    brief=[
+        "edit one of the issues",
+        "change the priority of an issue to {priority}",
+        "set the due date of an issue to {due_date}",
     ],
 )
 def update_issue(

@@ -67,6 +67,11 @@ class LinkList(TypedDict):
         "show me what {issue_id} is linked to",
         "check which issues block {issue_id} or belong to it",
         "look up the related issues and children of {issue_id}",
+        "find out which issues {issue_id} is connected with",
+    ],
+    brief=[
+        "list the links of an issue",
+        "show me what one of the issues is linked to",
     ],
 )
 def list_issue_links(ctx: Context, issue_id: Annotated[IssueId, "Issue to read"]) -> LinkList:
@@ -90,10 +95,16 @@ class LinkedIssues(TypedDict):
 
 @server.tool(
     phrases=[
-        "record that {issue_id} {relation} {other_issue_id}",
+        "add a link saying {issue_id} {relation} {other_issue_id}",
         "link the two issues: {issue_id} {relation} {other_issue_id}",
-        "note in the tracker that {issue_id} {relation} {other_issue_id}",
-        "add a link that says {issue_id} {relation} {other_issue_id}",
+        "note in the tracker: {issue_id} {relation} {other_issue_id}",
+        "mark {issue_id} as one that {relation} {other_issue_id}",
+        "tie {issue_id} to {other_issue_id} as an issue that {relation} it",
+    ],
+    brief=[
+        "link two issues",
+        "link {issue_id} to {other_issue_id}",
+        "mark {issue_id} as one that {relation} another issue",
     ],
 )
 def link_issues(

@@ -42,6 +42,12 @@ class AssignedIssue(TypedDict):
         "give {issue_id} to {user_id}",
         "make {user_id} the assignee of {issue_id}",
         "hand {issue_id} over to {user_id}",
+        "put {user_id} in charge of {issue_id}",
+    ],
+    brief=[
+        "assign an issue to somebody",
+        "hand {issue_id} over to somebody",
+        "make {user_id} the assignee of an issue",
     ],
 )
 def assign_issue(
@@ -72,10 +78,16 @@ class MovedIssue(TypedDict):
 
 @server.tool(
     phrases=[
-        "move {issue_id} to {status}[ with the resolution {resolution}]",
-        "transition {issue_id} to {status}",
-        "change the status of {issue_id} to {status}",
         "mark {issue_id} as {status}[, giving {resolution} as its resolution]",
+        "put {issue_id} in the {status} column[ with the resolution {resolution}]",
+        "give {issue_id} the status {status}",
+        "move {issue_id} through the workflow until it is {status}[, resolution {resolution}]",
+        "choose {status} as the new status of {issue_id}",
+    ],
+    brief=[
+        "change the status of an issue",
+        "move {issue_id} along the workflow",
+        "mark one of the issues as {status}",
     ],
 )
 def transition_issue(
@@ -109,6 +121,12 @@ class LoggedWork(TypedDict):
         "record that I spent {minutes} minutes on {issue_id}[ on {worked_on}]",
         "enter {minutes} minutes of work for {issue_id}[, done on {worked_on}]",
         "add a work log of {minutes} minutes to {issue_id}[ dated {worked_on}]",
+        "book {minutes} minutes of my time to {issue_id}[ under the date {worked_on}]",
+    ],
+    brief=[
+        "log some work",
+        "log {minutes} minutes of work[ for {worked_on}]",
+        "enter the time that I spent on {issue_id}",
     ],
 )
 def log_work(

@@ -66,6 +66,7 @@ class MemberList(TypedDict):
         "show me all projects and my role in each",
         "look up which projects there are",
         "check which projects I can work in",
+        "tell me what projects the tracker has and how their boards work",
     ],
 )
 def list_projects(ctx: Context) -> ProjectList:
@@ -91,6 +92,11 @@ def list_projects(ctx: Context) -> ProjectList:
         "show me who works on {project_id}",
         "find out whom I can assign issues to in {project_id}",
         "look up the team of {project_id}",
+        "tell me who has which role in {project_id}",
+    ],
+    brief=[
+        "list the members of a project",
+        "show me who works on one of the projects",
     ],
 )
 def list_project_members(ctx: Context, project_id: Annotated[ProjectId, "Project to read"]) -> MemberList:

@@ -57,6 +57,11 @@ class SprintList(TypedDict):
         "show me which[ {state}] sprints {project_id} has",
         "look up the sprints of {project_id}[ that are {state}]",
         "check how full the[ {state}] sprints of {project_id} are",
+        "go through the[ {state}] sprints in {project_id} and their points",
+    ],
+    brief=[
+        "list the sprints of a project",
+        "check how full the[ {state}] sprints of one of the projects are",
     ],
 )
 def list_sprints(
@@ -96,6 +101,12 @@ class SprintState(TypedDict):
         "plan a new sprint for {project_id}: {name}, capacity {capacity} story points",
         "set up {name} as a future sprint of {project_id} that holds {capacity} points",
         "add a sprint named {name} for {capacity} story points to {project_id}",
+        "prepare the new sprint {name} in {project_id} with room for {capacity} points",
+    ],
+    brief=[
+        "set up a new sprint",
+        "create a sprint called {name} in {project_id}",
+        "add a new sprint for {capacity} story points to {project_id}",
     ],
 )
 def create_sprint(
@@ -131,10 +142,16 @@ def create_sprint(
 
 @server.tool(
     phrases=[
-        "start {sprint_id} and end it on {end_date}",
+        "start {sprint_id} with {end_date} as its end date",
         "kick off {sprint_id} today with {end_date} as its last day",
         "begin {sprint_id}, to run until {end_date}",
         "launch {sprint_id} now so that it ends on {end_date}",
+        "get {sprint_id} running through {end_date}",
+    ],
+    brief=[
+        "start a sprint",
+        "kick off {sprint_id}",
+        "start a sprint that ends on {end_date}",
     ],
 )
 def start_sprint(
@@ -185,6 +202,11 @@ class CompletedSprint(TypedDict):
         "close {sprint_id} and send what is unfinished to the backlog",
         "finish {sprint_id}",
         "wrap {sprint_id} up",
+        "bring {sprint_id} to an end and clear out its open issues",
+    ],
+    brief=[
+        "close a sprint",
+        "wrap up one of the sprints",
     ],
 )
 def complete_sprint(
@@ -215,6 +237,12 @@ class PlannedIssue(TypedDict):
         "put {issue_id} into {sprint_id}",
         "plan {issue_id} for {sprint_id}",
         "schedule {issue_id} in {sprint_id}",
+        "take {issue_id} up in {sprint_id}",
+    ],
+    brief=[
+        "put an issue into a sprint",
+        "plan {issue_id} for a sprint",
+        "move one more issue to {sprint_id}",
     ],
 )
 def move_issue_to_sprint(

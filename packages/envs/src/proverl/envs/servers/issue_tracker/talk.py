@@ -55,6 +55,11 @@ class CommentList(TypedDict):
         "show me the[ last {limit}] comments under {issue_id}",
         "read me what people wrote on {issue_id}[, up to {limit} comments]",
         "check the discussion of {issue_id}",
+        "go through the[ newest {limit}] comments of {issue_id}",
+    ],
+    brief=[
+        "read me the comments on an issue",
+        "check the discussion of one of the issues",
     ],
 )
 def list_issue_comments(
@@ -85,6 +90,12 @@ class AddedComment(TypedDict):
         "add the comment {body} to {issue_id}",
         "write {body} under {issue_id}",
         "leave a comment on {issue_id} that says {body}",
+        "post {body} as a comment on {issue_id}",
+    ],
+    brief=[
+        "comment on an issue",
+        "leave a comment on {issue_id}",
+        "post the comment {body}",
     ],
 )
 def add_issue_comment(
@@ -118,6 +129,12 @@ class LabelledIssue(TypedDict):
         "add the label {label} to {issue_id}",
         "tag {issue_id} with {label}",
         "put the label {label} on {issue_id}",
+        "give {issue_id} a label that reads {label}",
+    ],
+    brief=[
+        "label an issue",
+        "put a label on {issue_id}",
+        "tag one of the issues with {label}",
     ],
 )
 def add_issue_label(
@@ -152,6 +169,12 @@ class WatchedIssue(TypedDict):
         "let {user_id} watch {issue_id}",
         "keep {user_id} informed about {issue_id} as a watcher",
         "put {user_id} on the watch list of {issue_id}",
+        "have {user_id} told of every change to {issue_id}",
+    ],
+    brief=[
+        "add a watcher to an issue",
+        "let {user_id} watch one of the issues",
+        "put somebody on the watch list of {issue_id}",
     ],
 )
 def add_issue_watcher(

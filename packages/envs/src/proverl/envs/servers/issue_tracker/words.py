@@ -240,7 +240,7 @@ NEW_SUMMARIES = (
 )  # fmt: skip
 SEARCHES = (
     "frontend", "backend", "regression", "performance", "security", "customer-report", "tech-debt", "ux", "i18n",
-    "customer", "after", "without", "order", "test", "show",
+    "customer", "order", "test", "documentation", "export", "release", "invoice",
 )  # fmt: skip
 SPRINT_NAMES = (
     "Sprint Aurora", "Sprint Birch", "Sprint Cobalt", "Sprint Dune", "Sprint Ember", "Sprint Fjord", "Sprint Garnet",

@@ -43,10 +43,16 @@ class CreatedInvoice(TypedDict):
 
 @server.tool(
     phrases=[
-        "send {customer_id} an invoice over {amount} due on {due_date}[ for {description}]",
-        "bill {customer_id} {amount}[ for {description}], payable by {due_date}",
-        "create an invoice of {amount} to {customer_id}[ about {description}] with the due date {due_date}",
-        "invoice {customer_id} for {amount}, due {due_date}[, description {description}]",
+        "send {customer_id} an invoice over {amount} euros due on {due_date}[ for {description}]",
+        "bill {customer_id} {amount} euros[ for {description}], payable by {due_date}",
+        "create an invoice of €{amount} to {customer_id}[ about {description}] with the due date {due_date}",
+        "invoice {customer_id} for {amount} EUR, due {due_date}[, with the description {description}]",
+        "write {customer_id} a bill[ for {description}] that comes to {amount} euros and has to be paid by {due_date}",
+    ],
+    brief=[
+        "send out an invoice",
+        "bill {customer_id} {amount} euros",
+        "write {customer_id} an invoice due on {due_date}",
     ],
 )
 def create_invoice(
@@ -105,8 +111,14 @@ class VoidedInvoice(TypedDict):
     phrases=[
         "void {invoice_id}",
         "cancel {invoice_id} so that nobody has to pay it",
-        "annul {invoice_id}",
-        "take back {invoice_id}, it was a mistake",
+        "annul {invoice_id} for good",
+        "take back {invoice_id} because it was sent by mistake",
+        "declare {invoice_id} void",
+        "withdraw {invoice_id} before anybody pays it",
+    ],
+    brief=[
+        "void an invoice",
+        "take back an invoice that was sent by mistake",
     ],
 )
 def void_invoice(ctx: Context, invoice_id: Annotated[InvoiceId, "Invoice on which nothing was paid"]) -> VoidedInvoice:

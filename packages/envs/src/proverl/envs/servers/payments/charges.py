@@ -35,10 +35,16 @@ class CreatedCharge(TypedDict):
 
 @server.tool(
     phrases=[
-        "charge the saved card[ {amount}] for {invoice_id}, security code {security_code}",
-        "collect[ {amount} of] {invoice_id} from the customer's card; its security code is {security_code}",
-        "use security code {security_code} to take payment[ of {amount}] for {invoice_id}",
-        "debit the card on file[ by {amount}] to pay {invoice_id}, code {security_code}",
+        "charge the saved card[ {amount} euros] for {invoice_id}, using security code {security_code}",
+        "collect[ {amount} euros of] {invoice_id} from the customer's card with security code {security_code}",
+        "use security code {security_code} to take a card payment[ of {amount} euros] for {invoice_id}",
+        "debit the card on file[ by {amount} euros] to pay {invoice_id}, security code {security_code}",
+        "have {invoice_id} paid by the saved card[, only €{amount} of it], with {security_code} as the security code",
+    ],
+    brief=[
+        "charge a customer's saved card",
+        "debit the card on file[ by {amount} euros] to pay {invoice_id}",
+        "take a card payment with security code {security_code}",
     ],
 )
 def create_charge(
@@ -89,10 +95,16 @@ class CreatedRefund(TypedDict):
 
 @server.tool(
     phrases=[
-        "refund {charge_id}[ in part, {amount},] with the reason {reason}",
-        "give back[ {amount} of] {charge_id}, reason {reason}",
-        "reverse {charge_id}[ by {amount}] as {reason}",
-        "pay[ {amount} of] {charge_id} back to the customer, reason {reason}",
+        "refund[ {amount} euros of] {charge_id} with the reason {reason}",
+        "return the money of {charge_id}[, only €{amount} of it], with {reason} as the reason",
+        "reverse {charge_id}[ by {amount} euros] as {reason}",
+        "pay[ {amount} euros of] {charge_id} back to the customer, reason {reason}",
+        "issue a refund[ of {amount} EUR] for {charge_id} and note {reason} as the reason",
+    ],
+    brief=[
+        "give a customer some money back",
+        "refund[ {amount} euros of] {charge_id}",
+        "issue a refund with the reason {reason}",
     ],
 )
 def create_refund(

@@ -72,6 +72,7 @@ class InvoiceList(TypedDict):
         "show me which[ {status}] invoices there are[ for {customer}]",
         "look up the latest[ {limit}][ {status}] invoices",
         "find invoices[ with the status {status}][ sent to {customer}]",
+        "go through our[ {status}] invoices[ for customers named {customer}][, the newest {limit} only]",
     ],
 )
 def list_invoices(
@@ -131,7 +132,12 @@ class InvoiceView(TypedDict):
         "show me {invoice_id} with its charges",
         "check what has been paid on {invoice_id}",
         "pull up the details of {invoice_id}",
-        "tell me which charges and payment link {invoice_id} has",
+        "tell me which charges and which payment link {invoice_id} has",
+        "see how much of {invoice_id} has been charged and refunded",
+    ],
+    brief=[
+        "check what has been paid on an invoice",
+        "pull up the details of one of our invoices",
     ],
 )
 def get_invoice(ctx: Context, invoice_id: Annotated[InvoiceId, "Invoice to read"]) -> InvoiceView:

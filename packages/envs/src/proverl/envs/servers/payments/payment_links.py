@@ -27,7 +27,12 @@ class CreatedLink(TypedDict):
         "create a payment link for {invoice_id}[ that expires on {expires_on}]",
         "make a link on which {invoice_id} can be paid[ until {expires_on}]",
         "give me a payment page for {invoice_id}[, good through {expires_on}]",
-        "set up a link to pay {invoice_id}[ by {expires_on}]",
+        "set up a link to pay {invoice_id}[ that works until {expires_on}]",
+        "generate a link so that the customer can pay {invoice_id} online[, valid through {expires_on}]",
+    ],
+    brief=[
+        "make a payment link",
+        "set up a page where a customer can pay[, good through {expires_on}]",
     ],
 )
 def create_payment_link(

@@ -66,6 +66,7 @@ class WebhookList(TypedDict):
         "show me where[ {event}] events are sent",
         "look up which webhooks are set up[ for {event} events][, up to {limit}]",
         "check the[ first {limit}] webhooks[ that fire on {event}]",
+        "tell me which addresses are told[ of {event} events] by a webhook",
     ],
 )
 def list_webhooks(
@@ -109,10 +110,17 @@ class CreatedWebhook(TypedDict):
 
 @server.tool(
     phrases=[
-        "send {event} events to {url}",
+        "send {event} events to {url} from now on",
         "create a webhook at {url} for {event}",
-        "notify {url} of every {event}",
+        "notify {url} of every {event} event",
         "set up {url} to receive {event} events",
+        "have {event} events posted to {url}",
+        "add a webhook that tells {url} about {event} events",
+    ],
+    brief=[
+        "set up a webhook",
+        "create a webhook for {event} events",
+        "have events posted to {url}",
     ],
 )
 def create_webhook(
@@ -163,6 +171,11 @@ class DeletedWebhook(TypedDict):
         "remove {webhook_id} for good",
         "stop sending events to {webhook_id} and drop it",
         "tear down {webhook_id}",
+        "get rid of {webhook_id} so that nothing is sent there any more",
+    ],
+    brief=[
+        "delete a webhook",
+        "get rid of one of our webhooks",
     ],
 )
 def delete_webhook(ctx: Context, webhook_id: Annotated[WebhookId, "Webhook to delete"]) -> DeletedWebhook:

@@ -20,8 +20,8 @@ SERVICES = (  # what the merchant, a design and print studio, bills, with its us
     ("Workshop on brand photography", 320, 640),
 )  # fmt: skip
 NAMES = (
-    "Atelier", "Nordwind", "Belga", "Kestrel", "Verdier", "Hofmann", "Studio", "Pixel", "Yoga", "Bakker", "Kim",
-    "Novak", "García", "Schmidt", "Museum", "Hostel",
+    "Atelier", "Nordwind", "Belga", "Kestrel", "Verdier", "Hofmann", "Studio", "Pixel", "Yoga", "Bloom", "Fjord",
+    "Helix", "Solar", "Bluebird", "Museum", "Hostel", "Kim",
 )  # fmt: skip
 URLS = (  # the merchant's own systems, and apps that it connected
     "https://shop.oakandink.eu/hooks/payments", "https://erp.oakandink.eu/in/invoices",

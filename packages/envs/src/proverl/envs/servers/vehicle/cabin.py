@@ -47,10 +47,16 @@ class LockState(TypedDict):
 
 @server.tool(
     phrases=[
-        "make sure that {vehicle_id} is {state}",
+        "make sure {vehicle_id} is {state}",
         "get {vehicle_id} {state}",
         "leave {vehicle_id} {state}",
-        "see to it that the doors of {vehicle_id} are {state}",
+        "have all doors of {vehicle_id} {state}",
+        "switch the central locking of {vehicle_id} to {state}",
+    ],
+    brief=[
+        "switch the central locking of a vehicle",
+        "have one of the vehicles {state}",
+        "switch the central locking of {vehicle_id}",
     ],
 )
 def set_door_locks(
@@ -82,8 +88,14 @@ class DoorState(TypedDict):
     phrases=[
         "make sure the {door} of {vehicle_id} is {position}",
         "get the {door} of {vehicle_id} {position}",
-        "see to it that {vehicle_id} has its {door} {position}",
+        "move the {door} of {vehicle_id} until it is {position}",
         "leave the {door} of {vehicle_id} {position}",
+        "set the {door} of {vehicle_id} to {position}",
+    ],
+    brief=[
+        "move a door of one of the vehicles",
+        "move the {door} of {vehicle_id}",
+        "get the {door} of a vehicle {position}",
     ],
 )
 def set_door_position(
@@ -121,6 +133,12 @@ class WindowState(TypedDict):
         "move the {window} of {vehicle_id} to {open_percent} percent open",
         "leave the {window} {open_percent} percent open in {vehicle_id}",
         "bring the opening of the {window} of {vehicle_id} to {open_percent} percent",
+        "adjust the {window} in {vehicle_id} so that it is {open_percent} percent open",
+    ],
+    brief=[
+        "move a window of one of the vehicles",
+        "adjust the {window} of {vehicle_id}",
+        "set the {window} of a vehicle to {open_percent} percent open",
     ],
 )
 def set_window_position(
@@ -158,8 +176,14 @@ class ClimateState(TypedDict):
     phrases=[
         "set the climate of {vehicle_id} to {mode}[ at {temperature} degrees]",
         "switch the climate control in {vehicle_id} to {mode}[, {temperature} degrees]",
-        "turn the air conditioning of {vehicle_id} to {mode}[ with a target of {temperature} degrees]",
-        "change the climate mode of {vehicle_id} to {mode}[ and the temperature to {temperature}]",
+        "put the climate system of {vehicle_id} on {mode}[ with a target of {temperature} degrees]",
+        "change the climate mode of {vehicle_id} to {mode}[ and the temperature to {temperature} degrees]",
+        "choose {mode} as the climate setting of {vehicle_id}[ and aim for {temperature} °C]",
+    ],
+    brief=[
+        "adjust the climate in a vehicle",
+        "change the climate mode of {vehicle_id}[ and aim for {temperature} degrees]",
+        "set the climate of one of the vehicles to {mode}",
     ],
 )
 def set_climate(
@@ -224,6 +248,12 @@ class SeatState(TypedDict):
         "switch the seat heating of {vehicle_id}'s {seat} to {level}",
         "put the {seat} heating of {vehicle_id} at {level}",
         "change {vehicle_id}'s {seat} heating to {level}",
+        "choose {level} as the heating level of the {seat} in {vehicle_id}",
+    ],
+    brief=[
+        "adjust the seat heating in a vehicle",
+        "change the heating of the {seat} in {vehicle_id}",
+        "set the seat heating in {vehicle_id} to {level}",
     ],
 )
 def set_seat_heating(

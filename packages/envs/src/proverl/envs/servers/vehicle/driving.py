@@ -54,6 +54,12 @@ class IgnitionState(TypedDict):
         "turn the ignition of {vehicle_id} to {state}",
         "set {vehicle_id}'s ignition to {state}",
         "bring the ignition of {vehicle_id} to the {state} position",
+        "change the ignition of {vehicle_id} to {state}",
+    ],
+    brief=[
+        "change the ignition of a vehicle",
+        "switch the ignition of {vehicle_id}",
+        "set the ignition of one of the vehicles to {state}",
     ],
 )
 def set_ignition(
@@ -100,6 +106,12 @@ class StartedDrive(TypedDict):
         "start a {purpose} drive with {vehicle_id}",
         "get {vehicle_id} going along its route, logged as {purpose}",
         "begin driving {vehicle_id} and note the drive as {purpose}",
+        "let {vehicle_id} depart and enter {purpose} as the purpose of the drive",
+    ],
+    brief=[
+        "start a drive",
+        "set off with {vehicle_id}",
+        "begin a {purpose} drive",
     ],
 )
 def start_drive(
@@ -159,8 +171,13 @@ class FinishedDrive(TypedDict):
     phrases=[
         "end {drive_id} and park",
         "finish {drive_id} at its destination",
-        "close {drive_id} in the logbook, as the vehicle has arrived",
+        "close {drive_id} in the logbook now that the vehicle has arrived",
         "complete {drive_id} and put the vehicle in park",
+        "bring {drive_id} to an end on arrival",
+    ],
+    brief=[
+        "end a drive",
+        "close a drive in the logbook now that the vehicle has arrived",
     ],
 )
 def end_drive(ctx: Context, drive_id: Annotated[DriveId, "Drive under way"]) -> FinishedDrive:
@@ -205,8 +222,13 @@ class DriveList(TypedDict):
     phrases=[
         "list the latest[ {purpose}] drives of {vehicle_id}[, {limit} at most]",
         "show me the logbook of {vehicle_id}[, {purpose} drives only][, the last {limit} entries]",
-        "look up where {vehicle_id} has been driven lately[ for {purpose} reasons]",
+        "look up where {vehicle_id} has been driven lately[ on {purpose} drives]",
         "check who drove {vehicle_id} and where to[, up to {limit} drives]",
+        "go through the[ {purpose}] drives of {vehicle_id}[, the newest {limit} only]",
+    ],
+    brief=[
+        "list the latest[ {purpose}] drives of a vehicle",
+        "show me the logbook of one of the vehicles",
     ],
 )
 def list_drives(

@@ -29,6 +29,11 @@ class ChargingState(TypedDict):
         "plug {vehicle_id} in[ and charge it up to {limit_percent} percent]",
         "start charging {vehicle_id}[ with a limit of {limit_percent} percent]",
         "begin a charging session for {vehicle_id}[, stopping at {limit_percent} percent]",
+        "fill the battery of {vehicle_id}[ up to {limit_percent} percent]",
+    ],
+    brief=[
+        "charge a vehicle",
+        "start charging one of the vehicles[ with a limit of {limit_percent} percent]",
     ],
 )
 def start_charging(
@@ -76,6 +81,11 @@ class ChargedEnergy(TypedDict):
         "unplug {vehicle_id}",
         "finish charging {vehicle_id} and free the charger",
         "disconnect {vehicle_id} from its charger",
+        "stop the charging session of {vehicle_id}",
+    ],
+    brief=[
+        "unplug a vehicle",
+        "end the charging of one of the vehicles",
     ],
 )
 def end_charging(ctx: Context, vehicle_id: Annotated[VehicleId, "Vehicle that charges"]) -> ChargedEnergy:
@@ -107,9 +117,14 @@ class FilledTank(TypedDict):
 @server.tool(
     phrases=[
         "refuel {vehicle_id}[ with {litres} litres]",
-        "fill up {vehicle_id}[, {litres} litres only]",
+        "fill up the tank of {vehicle_id}[ with {litres} litres]",
         "put[ {litres} litres of] fuel into {vehicle_id}",
         "get[ {litres} litres of] fuel for {vehicle_id}",
+        "tank up {vehicle_id} at the pump[, {litres} litres]",
+    ],
+    brief=[
+        "refuel a vehicle",
+        "put[ {litres} litres of] fuel into one of the vehicles",
     ],
 )
 def refuel_vehicle(

@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select
 from typing_extensions import TypedDict
 
 from proverl.envs import Context, Rejected, Text
-from proverl.envs.names import FIRST_NAMES, folded
+from proverl.envs.names import folded
 from proverl.envs.servers.vehicle import rules, words
 from proverl.envs.servers.vehicle.app import server
 from proverl.envs.servers.vehicle.tables import (
@@ -95,8 +95,9 @@ def _state(row: Row) -> State:
     phrases=[
         "find the[ {energy}] vehicles[ matching {text}][ that are {state} now][, {limit} at most]",
         "list[ up to {limit}][ {energy}] vehicles of the fleet[ described as {text}][, only those {state}]",
-        "show me the fleet's[ {state}] vehicles[ that run on {energy} energy][, searching for {text}]",
-        "look up which[ {energy}] vehicles we have[ for the search {text}]",
+        "show me the fleet's[ {state}] vehicles[, {energy} ones only][, searching for {text}]",
+        "look up which[ {energy}] vehicles we have[ when searching for {text}]",
+        "search the fleet[ for {text}][ among the {energy} vehicles][, first {limit} only]",
     ],
 )
 def find_vehicles(
@@ -135,6 +136,11 @@ def find_vehicles(
         "show me how {vehicle_id} is doing",
         "tell me where {vehicle_id} is and how far it can still go",
         "look up whether {vehicle_id} is locked, open or in use",
+        "give me a report on {vehicle_id} with its ignition, climate and driver",
+    ],
+    brief=[
+        "check the status of a vehicle",
+        "tell me where one of the vehicles is and how far it can still go",
     ],
 )
 def get_vehicle(ctx: Context, vehicle_id: Annotated[VehicleId, "Vehicle to read"]) -> VehicleView:
@@ -178,6 +184,11 @@ class TirePressures(TypedDict):
         "tell me whether the tires of {vehicle_id} are fine",
         "read the tire sensors of {vehicle_id}",
         "see how much air the tires of {vehicle_id} have",
+        "find out if any tire of {vehicle_id} is too low",
+    ],
+    brief=[
+        "check the tire pressures of a vehicle",
+        "tell me whether the tires of one of the vehicles are fine",
     ],
 )
 def get_tire_pressures(ctx: Context, vehicle_id: Annotated[VehicleId, "Vehicle to read"]) -> TirePressures:
@@ -213,16 +224,17 @@ class DriverList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list the driver profiles[ of people called {name}][, {limit} at most]",
-        "show me[ up to {limit}] drivers of the fleet[ named {name}]",
+        "list the driver profiles[ with {name} in the name][, {limit} at most]",
+        "show me[ up to {limit}] drivers of the fleet[ whose name matches {name}]",
         "look up who may drive our vehicles[, searching for {name}]",
         "check which drivers[ with {name} in their name] are signed in to a vehicle",
+        "go through the drivers[ whose name contains {name}][, first {limit} only]",
     ],
 )
 def list_driver_profiles(
     ctx: Context,
     name: Annotated[
-        Annotated[Text, Field(max_length=60, examples=list(FIRST_NAMES))] | None,
+        Annotated[Text, Field(max_length=60, examples=list(words.NAME_SEARCHES))] | None,
         "Part of the name; case and accents make no difference",
     ] = None,
     limit: Annotated[Limit, "Most profiles listed"] = 5,
@@ -255,9 +267,15 @@ class ActiveProfile(TypedDict):
 @server.tool(
     phrases=[
         "sign {driver_id} in to {vehicle_id} with PIN {pin}",
-        "activate the profile of {driver_id} in {vehicle_id}; the PIN is {pin}",
+        "activate the profile of {driver_id} in {vehicle_id}, using PIN {pin}",
         "use PIN {pin} to switch {vehicle_id} to the profile of {driver_id}",
-        "log {driver_id} into {vehicle_id}, PIN {pin}",
+        "log {driver_id} into {vehicle_id} with the PIN {pin}",
+        "make {driver_id} the driver at the wheel of {vehicle_id}, PIN {pin}",
+    ],
+    brief=[
+        "sign a driver in to a vehicle",
+        "activate the profile of {driver_id} in {vehicle_id}",
+        "sign {driver_id} in with PIN {pin}",
     ],
 )
 def activate_driver_profile(
@@ -303,9 +321,15 @@ class ValetState(TypedDict):
 @server.tool(
     phrases=[
         "turn valet mode {state} in {vehicle_id} with valet PIN {pin}",
-        "switch the valet mode of {vehicle_id} {state}; the valet PIN is {pin}",
+        "switch the valet mode of {vehicle_id} {state}, using the valet PIN {pin}",
         "use valet PIN {pin} to set valet mode to {state} in {vehicle_id}",
         "make sure valet mode is {state} in {vehicle_id}, valet PIN {pin}",
+        "set {vehicle_id} to valet mode {state} with {pin} as the valet PIN",
+    ],
+    brief=[
+        "switch the valet mode of a vehicle",
+        "turn valet mode {state} in {vehicle_id}",
+        "turn valet mode {state} with valet PIN {pin}",
     ],
 )
 def set_valet_mode(

@@ -63,10 +63,11 @@ _folded = lru_cache(maxsize=4096)(folded)  # the same names at every call
 @server.tool(
     read_only=True,
     phrases=[
-        "find destinations[ of kind {kind}][ called {name}][ close to {vehicle_id}][, {limit} at most]",
-        "list the places we know[ with {name} in their name][, {kind} only][, nearest to {vehicle_id} first]",
+        "find destinations[ of kind {kind}][ with {name} in the name][ close to {vehicle_id}][, {limit} at most]",
+        "list the places we know[ that match {name}][, only those of the kind {kind}][, nearest to {vehicle_id} first]",
         "look up places[ of the {kind} kind][ around {vehicle_id}][, up to {limit} of them]",
         "search the saved places[ for {name}][ and sort them by the distance from {vehicle_id}]",
+        "show me where we could drive to[, looking for {name}][ near {vehicle_id}][, {limit} places only]",
     ],
 )
 def find_destinations(
@@ -119,7 +120,13 @@ class Route(TypedDict):
         "navigate {vehicle_id} to {destination_id}",
         "set the navigation of {vehicle_id} to {destination_id}",
         "send the route to {destination_id} to {vehicle_id}",
-        "plan the way of {vehicle_id} to {destination_id}",
+        "plan a route to {destination_id} for {vehicle_id}",
+        "make {destination_id} the target of the navigation in {vehicle_id}",
+    ],
+    brief=[
+        "start the navigation of a vehicle",
+        "set a route for {vehicle_id}",
+        "navigate one of the vehicles to {destination_id}",
     ],
 )
 def start_navigation(

@@ -25,6 +25,9 @@ SEARCHES = (
     "Renault", "VW", "Tesla Model 3", "Hyundai", "Kia", "Škoda", "Polestar", "Citroën", "Toyota", "Volvo", "Peugeot",
     "Ford Transit", "white", "grey", "black", "blue",
 )  # fmt: skip
+NAME_SEARCHES = (
+    "Ana", "Ann", "Anna", "Han", "Mar", "Lukas", "Mei", "Chi", "Jo", "Lu", "Al", "Em", "Petr", "Mor", "Wal", "Nie",
+)  # fmt: skip
 CUSTOMERS = (
     "Bakery Amandine", "Dental practice Lindner", "Hotel Astoria", "Garden centre De Linde",
     "Primary school Zonnebloem",

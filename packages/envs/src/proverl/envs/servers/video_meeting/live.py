@@ -62,9 +62,15 @@ class StartedMeeting(TypedDict):
 @server.tool(
     phrases=[
         "start {meeting_id} with host key {host_key}",
-        "open {meeting_id} now; the host key is {host_key}",
+        "open {meeting_id} now, using host key {host_key}",
         "use host key {host_key} to begin {meeting_id}",
         "get {meeting_id} going with my host key {host_key}",
+        "let {meeting_id} begin, with {host_key} as the host key",
+    ],
+    brief=[
+        "start one of my meetings",
+        "get {meeting_id} going",
+        "begin a meeting with my host key {host_key}",
     ],
 )
 def start_meeting(
@@ -103,6 +109,11 @@ class EndedMeeting(TypedDict):
         "close {meeting_id} now",
         "finish {meeting_id} and send all participants home",
         "wrap up {meeting_id}",
+        "bring {meeting_id} to an end",
+    ],
+    brief=[
+        "end a meeting for everybody",
+        "wrap up a meeting that is going on",
     ],
 )
 def end_meeting(ctx: Context, meeting_id: Annotated[MeetingId, "Live meeting that you host"]) -> EndedMeeting:

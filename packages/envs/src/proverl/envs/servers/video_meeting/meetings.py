@@ -71,6 +71,7 @@ class MeetingList(TypedDict):
         "show me which[ {status}] meetings there are[ with {topic} in the topic]",
         "look up the[ first {limit}][ {status}] meetings[ of {date}]",
         "check what meetings I have[ on {date}][ with the status {status}]",
+        "go through my[ {status}] meetings[ that are about {topic}][, no more than {limit}]",
     ],
 )
 def list_meetings(
@@ -135,6 +136,11 @@ class MeetingView(TypedDict):
         "check who is in {meeting_id}",
         "pull up the details of {meeting_id}",
         "look at {meeting_id} and what was recorded of it",
+        "tell me when {meeting_id} begins and who takes part",
+    ],
+    brief=[
+        "check who is in a meeting",
+        "pull up the details of one of my meetings",
     ],
 )
 def get_meeting(ctx: Context, meeting_id: Annotated[MeetingId, "Meeting to read"]) -> MeetingView:

@@ -29,6 +29,12 @@ class InvitedParticipant(TypedDict):
         "add {email} to the participants of {meeting_id}[ in the role of {role}]",
         "ask {email} to join {meeting_id}[ as {role}]",
         "send {email} an invitation to {meeting_id}[ with the role {role}]",
+        "put {email} on the guest list of {meeting_id}[, role {role}]",
+    ],
+    brief=[
+        "invite somebody to a meeting",
+        "invite {email} to one of my meetings[ as {role}]",
+        "add one more person to {meeting_id}",
     ],
 )
 def invite_participant(
@@ -87,7 +93,13 @@ class ChangedParticipant(TypedDict):
         "{action} {participant_id}",
         "use the host controls to {action} {participant_id}",
         "go ahead and {action} {participant_id}",
-        "open the participant list and {action} {participant_id}",
+        "take action in the meeting and {action} {participant_id}",
+        "apply the host control {action} to {participant_id}",
+    ],
+    brief=[
+        "use the host controls on somebody",
+        "{action} somebody in the live meeting",
+        "use the host controls on {participant_id}",
     ],
 )
 def update_participant(

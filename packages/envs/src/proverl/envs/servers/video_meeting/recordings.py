@@ -38,6 +38,11 @@ class StartedRecording(TypedDict):
         "start recording {meeting_id} to the cloud",
         "turn on the recording in {meeting_id}",
         "make a recording of {meeting_id} from now on",
+        "have {meeting_id} recorded until it ends",
+    ],
+    brief=[
+        "record a meeting",
+        "start a cloud recording",
     ],
 )
 def start_recording(
@@ -84,6 +89,12 @@ class SharedRecording(TypedDict):
         "give {email} access to {recording_id}[, expiring on {expires_on}]",
         "send {email} a link to {recording_id}[ that works until {expires_on}]",
         "let {email} watch {recording_id}[ through {expires_on}]",
+        "make {recording_id} available to {email}[ with {expires_on} as the last day]",
+    ],
+    brief=[
+        "share a recording",
+        "share {recording_id} with somebody[ until {expires_on}]",
+        "let {email} watch one of my recordings",
     ],
 )
 def share_recording(

@@ -36,8 +36,16 @@ class ScheduledMeeting(TypedDict):
     phrases=[
         "schedule a[ {duration_minutes}-minute] meeting about {topic} at {start_time}",
         "set up a meeting called {topic} for {start_time}[ with the waiting room {waiting_room}]",
-        "plan a video call on {topic} at {start_time}[, {duration_minutes} minutes][, waiting room {waiting_room}]",
+        "plan a video call on {topic} at {start_time}[, {duration_minutes} minutes long]"
+        "[, waiting room {waiting_room}]",
         "arrange a meeting with the topic {topic} at {start_time}[ for at most {max_participants} people]",
+        "put a[ {duration_minutes}-minute] meeting on {topic} in my schedule for {start_time}"
+        "[, limited to {max_participants} participants]",
+    ],
+    brief=[
+        "schedule a meeting",
+        "set up a[ {duration_minutes}-minute] meeting about {topic}",
+        "plan a video call at {start_time}",
     ],
 )
 def schedule_meeting(
@@ -97,7 +105,12 @@ class CancelledMeeting(TypedDict):
         "cancel {meeting_id}[ and tell everybody {message}]",
         "call off {meeting_id}[ with the message {message}]",
         "drop {meeting_id} from the schedule[, telling the others {message}]",
-        "let everybody know that {meeting_id} will not happen[: {message}]",
+        "scrap {meeting_id}[ and let everybody know why: {message}]",
+        "take {meeting_id} off the calendar[ and send the invited people the text {message}]",
+    ],
+    brief=[
+        "cancel a meeting",
+        "call off one of my meetings[ with the message {message}]",
     ],
 )
 def cancel_meeting(

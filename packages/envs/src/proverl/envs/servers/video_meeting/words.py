@@ -30,5 +30,6 @@ MESSAGES = (
     "Sorry, something urgent came up", "We will find a new date", "The client asked to postpone",
     "Not needed any more, it was solved by email", "Half the team is ill", "Clashes with the town hall",
     "Let's merge this into the weekly sync", "The demo environment is down", "I am travelling that day",
-    "Waiting for the numbers first", "Public holiday in Belgium",
+    "Waiting for the numbers first", "Public holiday in Belgium", "The room is double-booked",
+    "We decided this in the chat already", "Nothing new to discuss this week",
 )  # fmt: skip
