@@ -72,6 +72,13 @@ class MadeAdjustment(TypedDict):
         "enter {counted_units} as the count of {sku_id} at {store_id}",
         "note that {counted_units} of {sku_id} were counted on the shelves of {store_id}",
         "book the shelf count of {sku_id} at {store_id}: {counted_units}",
+        "report what {store_id} counted of {sku_id}, which is {counted_units} units",
+    ],
+    brief=[
+        "record a shelf count",
+        "enter the shelf count of {sku_id} at {store_id}",
+        "note a shelf count of {counted_units} units for {sku_id}",
+        "report a shelf count of {counted_units} units at {store_id}",
     ],
 )
 def record_shelf_count(
@@ -143,6 +150,13 @@ def _adjust(ctx: Context, level: Row, change: int, reason: str, shelf_count_id: 
         "correct the records of {store_id}: {units} of {sku_id}, reason {reason}",
         "book {units} of {sku_id} at {store_id} as {reason}",
         "register {units} of {sku_id} as {reason} at {store_id}",
+        "make a stock adjustment at {store_id} for {units} of {sku_id}, marked as {reason}",
+    ],
+    brief=[
+        "make a stock adjustment",
+        "adjust the stock of {sku_id} at {store_id} by {units}",
+        "register {units} of {sku_id} as {reason}",
+        "book some units of {sku_id} at {store_id} as {reason}",
     ],
 )
 def adjust_stock(

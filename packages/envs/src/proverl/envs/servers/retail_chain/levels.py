@@ -87,6 +87,7 @@ class StockLevelList(TypedDict):
         "show me the[ {format}] stores of the chain[ in {city}]",
         "look up which[ {format}] locations we have[ in {city}]",
         "find[ the first {limit}] stores[ in {city}][ of the format {format}]",
+        "tell me where[ in {city}] we have a store[, only those of the format {format}]",
     ],
 )
 def list_stores(
@@ -118,8 +119,10 @@ def list_stores(
     phrases=[
         "list the stock levels[ of {sku_id}][ at {store_id}][ that are {status}]",
         "check the stock[ of {sku_id}][ at {store_id}][ and list {limit} lines at most]",
-        "show me how much[ {query}] we have in stock[ at {store_id}]",
-        "look up[ at most {limit}] stock levels[ of articles named {query}][ that are {status}]",
+        "show me our stock[ of {query}][ at {store_id}]",
+        "look up[ at most {limit}] stock levels[ of articles with {query} in the name][ that are {status}]",
+        "go through the inventory[ of {store_id}][ and look for {query}][, only levels that are {status}]",
+        "tell me how much is on hand[ of {sku_id}][ at {store_id}]",
     ],
 )
 def list_stock_levels(

@@ -80,6 +80,13 @@ class ReceivedReplenishment(TypedDict):
         "replenish {store_id} with {cases} cases of {sku_id}",
         "place a supplier order over {cases} cases of {sku_id}, to be delivered to {store_id}",
         "get {cases} more cases of {sku_id} delivered to {store_id}",
+        "have the supplier send {store_id} {cases} cases of {sku_id}",
+    ],
+    brief=[
+        "order more goods from a supplier",
+        "order some cases of {sku_id} for {store_id}",
+        "place a supplier order over {cases} cases of {sku_id}",
+        "replenish {store_id} with {cases} cases of something",
     ],
 )
 def order_replenishment(
@@ -124,9 +131,10 @@ def order_replenishment(
     read_only=True,
     phrases=[
         "list the[ {status}] replenishment orders[ of {store_id}]",
-        "show me[ the latest {limit}] supplier orders[ for {store_id}][ that are {status}]",
+        "show me the[ latest {limit}] supplier orders[ for {store_id}][ that are {status}]",
         "check what was ordered from suppliers[ for {store_id}][, only orders that are {status}]",
         "look up the replenishment orders[ placed by {store_id}][, {limit} at most]",
+        "tell me about the[ {status}] orders that suppliers got from us[ for {store_id}]",
     ],
 )
 def list_replenishments(
@@ -156,9 +164,15 @@ def list_replenishments(
 @server.tool(
     phrases=[
         "receive {replenishment_id}[, {received_units} units of it]",
-        "book in the supplier's delivery {replenishment_id}[ with {received_units} units]",
+        "book in what the supplier delivered for {replenishment_id}[, {received_units} units]",
         "confirm the delivery of {replenishment_id}[; {received_units} units were counted]",
         "take in {replenishment_id}[ with {received_units} units in all]",
+        "register the goods that came in for {replenishment_id}[, {received_units} units in all]",
+    ],
+    brief=[
+        "book in a delivery from a supplier",
+        "confirm that one of the replenishment orders was delivered",
+        "register a supplier's delivery of {received_units} units",
     ],
 )
 def receive_replenishment(

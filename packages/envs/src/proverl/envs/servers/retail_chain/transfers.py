@@ -68,9 +68,10 @@ class TransferList(TypedDict):
     read_only=True,
     phrases=[
         "list the[ {status}] stock transfers[ of {store_id}]",
-        "show me[ the latest {limit}] transfers[ from or to {store_id}][ that are {status}]",
+        "show me the[ latest {limit}] transfers[ from or to {store_id}][ that are {status}]",
         "check which[ {status}] transfers there are[ for {store_id}]",
         "look up stock transfers[ that involve {store_id}][, only the {status} ones]",
+        "tell me what is being moved between our stores[, {limit} transfers at most]",
     ],
 )
 def list_stock_transfers(
@@ -106,6 +107,12 @@ def list_stock_transfers(
         "have {quantity} of {sku_id} sent from {from_store_id} to {to_store_id}",
         "set up a stock transfer: {quantity} of {sku_id} out of {from_store_id}, into {to_store_id}",
         "reserve {quantity} of {sku_id} at {from_store_id} for a transfer to {to_store_id}",
+        "move {quantity} units of {sku_id} over to {to_store_id}, taking them from {from_store_id}",
+    ],
+    brief=[
+        "move some stock from one store to another",
+        "request a transfer of {quantity} units of {sku_id} from {from_store_id}",
+        "have some units of {sku_id} sent from {from_store_id} to {to_store_id}",
     ],
 )
 def create_stock_transfer(
@@ -170,6 +177,11 @@ def _transfer(ctx: Context, stock_transfer_id: str, wanted: str, hint: str) -> R
         "send {stock_transfer_id} off",
         "mark {stock_transfer_id} as on its way",
         "load {stock_transfer_id} on the truck and book it out",
+        "get {stock_transfer_id} on the road",
+    ],
+    brief=[
+        "send off a stock transfer",
+        "mark one of the requested transfers as on its way",
     ],
 )
 def dispatch_stock_transfer(
@@ -186,8 +198,14 @@ def dispatch_stock_transfer(
     phrases=[
         "receive {stock_transfer_id}[, {received_quantity} units of it]",
         "book {stock_transfer_id} in[ with {received_quantity} units]",
-        "confirm that {stock_transfer_id} has arrived[; {received_quantity} units were counted]",
+        "confirm the arrival of {stock_transfer_id}[; {received_quantity} units were counted]",
         "take in {stock_transfer_id}[ with a quantity of {received_quantity}]",
+        "log {stock_transfer_id} as received[ and put down {received_quantity} units for it]",
+    ],
+    brief=[
+        "book in a stock transfer that has arrived",
+        "confirm the arrival of a transfer from another store",
+        "take in one of the stock transfers with a quantity of {received_quantity}",
     ],
 )
 def receive_stock_transfer(

@@ -43,5 +43,6 @@ SKUS = (  # department, name, cost of a unit in cents, units in a case
 LEAD_DAYS = {"bakery": 1, "dairy": 1, "frozen": 2, "drinks": 3, "pantry": 4, "household": 5}
 SEARCHES = (
     "milk", "yoghurt", "butter", "bread", "croissants", "pizza", "ice cream", "water", "cola", "beer", "rice", "coffee",
-    "chocolate", "olive oil", "toilet paper", "batteries", "eggs", "1 kg", "pieces",
+    "chocolate", "olive oil", "toilet paper", "batteries", "eggs", "spaghetti",
+    "peas", "crisps",
 )  # fmt: skip

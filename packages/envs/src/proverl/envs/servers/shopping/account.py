@@ -60,6 +60,7 @@ class PaymentMethodList(TypedDict):
         "show me the addresses in my account",
         "check which addresses I have saved",
         "look up my saved addresses",
+        "tell me where I can have my orders delivered",
     ],
 )
 def list_addresses(ctx: Context) -> AddressList:
@@ -83,6 +84,13 @@ def list_addresses(ctx: Context) -> AddressList:
         "add the address {street}, {town} to my account under the name {label}",
         "store a new address {label}: {street}, {town}",
         "register {street} in {town} as my address {label}",
+        "create a delivery address named {label} at {street}, {town}",
+    ],
+    brief=[
+        "save a new delivery address",
+        "add the address {street}, {town} to my account",
+        "register {street} as my address {label}",
+        "create a delivery address named {label} in {town}",
     ],
 )
 def add_address(
@@ -119,6 +127,7 @@ def add_address(
         "show me the cards and gift cards in my account",
         "check which payment methods I have and what is left on the gift cards",
         "look up how I can pay",
+        "tell me which cards you have on file for me",
     ],
 )
 def list_payment_methods(ctx: Context) -> PaymentMethodList:

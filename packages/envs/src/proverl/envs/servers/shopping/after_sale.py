@@ -98,6 +98,12 @@ class WrittenReview(TypedDict):
         "send[ {quantity} of] {order_item_id} back; the reason is {reason}",
         "request a return of[ {quantity} of] {order_item_id} with the reason {reason}",
         "ask for my money back for[ {quantity} of] {order_item_id}, giving {reason} as the reason",
+        "register {order_item_id} as a return[, quantity {quantity}], with {reason} as the reason",
+    ],
+    brief=[
+        "return something I bought",
+        "send {order_item_id} back",
+        "request a return with the reason {reason}",
     ],
 )
 def request_return(
@@ -159,6 +165,7 @@ def _returnable(ctx: Context, item: Row, reason: str) -> None:
         "show me which[ {status}] returns I have",
         "check how far my returns are[, only the {status} ones]",
         "look up[ the last {limit} of] my[ {status}] returns and their refunds",
+        "tell me what became of the things I sent back[, just the {status} returns]",
     ],
 )
 def list_returns(
@@ -184,10 +191,16 @@ def list_returns(
 
 @server.tool(
     phrases=[
-        "write a review of {product_id} with {rating} stars: {text}",
+        "write a {rating}-star review of {product_id}: {text}",
         "rate {product_id} {rating} out of 5 and say {text}",
-        "publish a {rating}-star review of {product_id} that says {text}",
-        "give {product_id} {rating} stars with the comment {text}",
+        "publish my opinion of {product_id}, {rating} out of 5 with the words {text}",
+        "give {product_id} a {rating}-star review that says {text}",
+        "let other customers know what I think of {product_id}: {rating} out of 5, and {text}",
+    ],
+    brief=[
+        "write a review of something I bought",
+        "write a {rating}-star review of {product_id}",
+        "publish a review of {product_id} that says {text}",
     ],
 )
 def write_product_review(

@@ -65,6 +65,7 @@ def _changed(ctx: Context, product_id: str, quantity: int) -> CartChange:
         "check what is in my cart and what it costs",
         "open my cart",
         "list my cart's contents",
+        "tell me what everything in my cart comes to",
     ],
 )
 def get_cart(ctx: Context) -> CartView:
@@ -96,6 +97,12 @@ def get_cart(ctx: Context) -> CartView:
         "put {product_id} in my cart[, {quantity} of them]",
         "place[ {quantity} of] {product_id} in the shopping cart",
         "throw {product_id} into my cart[, quantity {quantity}]",
+        "get[ {quantity} of] {product_id} into my basket for me",
+    ],
+    brief=[
+        "add something to my cart",
+        "put a product in my cart",
+        "place {quantity} of a product in the shopping cart",
     ],
 )
 def add_to_cart(
@@ -122,9 +129,15 @@ def add_to_cart(
 @server.tool(
     phrases=[
         "change the quantity of {product_id} in my cart to {quantity}",
-        "set the quantity of {product_id} in the cart to {quantity}",
+        "set how many of {product_id} are in the cart to {quantity}",
         "have {quantity} of {product_id} in my cart instead",
         "update my cart so that it has {quantity} of {product_id}",
+        "correct my cart: I want {quantity} of {product_id} in all",
+    ],
+    brief=[
+        "change a quantity in my cart",
+        "change the quantity of {product_id} in my cart",
+        "set the quantity of one of the products in my cart to {quantity}",
     ],
 )
 def update_cart_item(
@@ -147,6 +160,11 @@ def update_cart_item(
         "take {product_id} out of my cart",
         "drop {product_id} from the cart",
         "delete {product_id} from my shopping cart",
+        "throw {product_id} out of my cart because I won't buy it",
+    ],
+    brief=[
+        "take something out of my cart",
+        "remove one of the products from my cart",
     ],
 )
 def remove_from_cart(ctx: Context, product_id: Annotated[ProductId, "Product in the cart"]) -> CartChange:

@@ -16,6 +16,7 @@ from proverl.envs.servers.shopping.tables import Product, ProductId, ProductRevi
 Category = Literal["electronics", "kitchen", "home", "garden", "sports", "toys", "books", "personal_care"]
 Availability = Literal["in_stock", "sold_out", "discontinued"]
 Sort = Literal["lowest_price", "highest_price", "newest"]
+Price = Annotated[Money, Field(examples=[10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300])]
 Limit = Annotated[int, Field(ge=1, le=50, examples=[3, 4, 6, 7, 8, 9, 10, 12, 15, 20])]
 
 _PRODUCT, _REVIEW = Product.__table__.c, ProductReview.__table__.c
@@ -103,10 +104,12 @@ def availability(status: str, stock: int) -> Availability:
 @server.tool(
     read_only=True,
     phrases=[
-        "search the shop[ for {query}][ among {category} products][, at most {max_price}]",
-        "find products[ matching {query}][ that cost no more than {max_price}][, by {sort}]",
-        "show me[ the first {limit}] products[ in {category}][ for {query}]",
-        "look for products[ called {query}][ up to {max_price}][ and sort them by {sort}]",
+        "search the shop[ for {query}][ among the {category} products][, {max_price} euros at most]",
+        "find products[ matching {query}][ that cost no more than {max_price}][, {sort} first]",
+        "show me[ the first {limit}] products[ from the {category} department][ with {query} in the name]",
+        "look for products[ called {query}][ up to {max_price} euros][ and sort them, {sort} first]",
+        "browse the catalogue[ for {query}][ in {category}][, {sort} first][, {limit} products at most]",
+        "see what the shop sells[ in the {category} department][ for {max_price} euros or less]",
     ],
 )
 def search_products(
@@ -116,7 +119,7 @@ def search_products(
         "Words that must all be in the product's name; case and accents make no difference",
     ] = None,
     category: Annotated[Category | None, "Only this category"] = None,
-    max_price: Annotated[Money | None, "Highest price in EUR"] = None,
+    max_price: Annotated[Price | None, "Highest price in EUR"] = None,
     sort: Annotated[Sort | None, "Order of the products"] = None,
     limit: Annotated[Limit, "Most products listed"] = 5,
 ) -> ProductList:
@@ -145,6 +148,12 @@ def search_products(
         "check the price and availability of {product_id}",
         "tell me more about {product_id}",
         "open the product page of {product_id}",
+        "find out whether {product_id} is in stock and how it is rated",
+    ],
+    brief=[
+        "check the price of a product",
+        "tell me whether a product is in stock",
+        "open a product page",
     ],
 )
 def get_product(ctx: Context, product_id: Annotated[ProductId, "Product to read"]) -> ProductView:
@@ -168,10 +177,16 @@ def get_product(ctx: Context, product_id: Annotated[ProductId, "Product to read"
 @server.tool(
     read_only=True,
     phrases=[
-        "show me what buyers say about {product_id}[, only {rating} stars]",
+        "show me what buyers say about {product_id}[, only {rating}-star reviews]",
         "list the[ {rating}-star] reviews of {product_id}[, {limit} at most]",
         "read me the[ latest {limit}] reviews of {product_id}",
-        "check the reviews that {product_id} got",
+        "check how buyers reviewed {product_id}",
+        "find out how other customers liked {product_id}[, from {limit} of their reviews]",
+    ],
+    brief=[
+        "show me what buyers say about a product",
+        "read me the reviews of one of the products",
+        "list the {rating}-star reviews of a product",
     ],
 )
 def list_product_reviews(

@@ -44,14 +44,21 @@ class PlacedOrder(TypedDict):
 
 @server.tool(
     phrases=[
-        "order what is in my cart, delivered to {address_id} and paid with {payment_method_id}, "
-        "security code {security_code}[, by {shipping_method} shipping]",
+        "order what is in my cart, delivered to {address_id} and paid with {payment_method_id}, security code "
+        "{security_code}[, by {shipping_method} shipping]",
         "check out my cart: deliver it to {address_id}[ by {shipping_method} shipping] and pay with "
         "{payment_method_id}, code {security_code}",
-        "place the order for my cart with {payment_method_id} (code {security_code}) and send it to {address_id}"
-        "[ with {shipping_method} shipping]",
+        "place the order for my cart with {payment_method_id} (code {security_code}) and send it to {address_id}[ "
+        "with {shipping_method} shipping]",
         "buy everything in my cart using {payment_method_id}, whose security code is {security_code}, and have it "
         "brought to {address_id}",
+        "send me what is in my cart to {address_id}[, {shipping_method} delivery], and charge {payment_method_id} "
+        "with security code {security_code}",
+    ],
+    brief=[
+        "check out my cart",
+        "order what is in my cart, delivered to {address_id} and paid with {payment_method_id}",
+        "buy everything in my cart using {payment_method_id}, security code {security_code}",
     ],
 )
 def place_order(

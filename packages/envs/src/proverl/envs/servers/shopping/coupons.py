@@ -68,6 +68,7 @@ def _benefit(row: Row) -> str:
         "show me which[ {status}] coupons I have",
         "check my coupons[ that are {status}]",
         "look up[ the first {limit} of] my[ {status}] discount coupons",
+        "tell me what my[ {status}] coupons are good for",
     ],
 )
 def list_coupons(
@@ -94,6 +95,12 @@ def list_coupons(
         "use {coupon_code} for what is in my cart",
         "redeem {coupon_code} on my cart",
         "put {coupon_code} on my cart and tell me what it saves",
+        "take something off my cart with {coupon_code}",
+    ],
+    brief=[
+        "apply a coupon to my cart",
+        "use one of my coupons for what is in my cart",
+        "redeem a discount code",
     ],
 )
 def apply_coupon(ctx: Context, coupon_code: Annotated[CouponCode, "The coupon's code"]) -> AppliedCoupon:

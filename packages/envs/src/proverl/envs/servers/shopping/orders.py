@@ -107,6 +107,7 @@ class OrderAddress(TypedDict):
         "show me the orders I placed[ since {since}][ that are {status}]",
         "look up my[ last {limit}] orders[, only those that are {status}]",
         "check my[ {status}] orders[ placed from {since} on]",
+        "tell me what orders I have here[, just the {status} ones]",
     ],
 )
 def list_orders(
@@ -139,6 +140,12 @@ def list_orders(
         "check the status of {order_id} and when it arrives",
         "look up what I bought with {order_id}",
         "pull up the details of {order_id}",
+        "tell me where {order_id} goes and how I paid for it",
+    ],
+    brief=[
+        "check the status of an order",
+        "show me one of my orders in detail",
+        "tell me when one of my orders arrives",
     ],
 )
 def get_order(ctx: Context, order_id: Annotated[OrderId, "Order to read"]) -> OrderView:
@@ -174,6 +181,12 @@ def get_order(ctx: Context, order_id: Annotated[OrderId, "Order to read"]) -> Or
         "call off {order_id} and give {reason} as the reason",
         "stop {order_id} from being shipped; the reason is {reason}",
         "have {order_id} cancelled and my money paid back, stating {reason} as the reason",
+        "withdraw {order_id} with the reason {reason}",
+    ],
+    brief=[
+        "cancel one of my orders",
+        "cancel {order_id}",
+        "call off an order and give {reason} as the reason",
     ],
 )
 def cancel_order(
@@ -210,6 +223,12 @@ def cancel_order(
         "send {order_id} to {address_id} instead",
         "redirect {order_id} to {address_id}",
         "have {order_id} delivered to {address_id}, not where I first said",
+        "use {address_id} as the new destination of {order_id}",
+    ],
+    brief=[
+        "have one of my orders delivered somewhere else",
+        "change the delivery address of {order_id}",
+        "redirect one of my orders to {address_id}",
     ],
 )
 def change_order_address(

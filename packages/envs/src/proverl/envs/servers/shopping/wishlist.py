@@ -40,6 +40,7 @@ class WishlistChange(TypedDict):
         "list what is on my wishlist",
         "check whether anything on my wishlist is in stock",
         "open my wishlist",
+        "tell me what the products on my wishlist cost today",
     ],
 )
 def get_wishlist(ctx: Context) -> Wishlist:
@@ -63,6 +64,11 @@ def get_wishlist(ctx: Context) -> Wishlist:
         "put {product_id} on my wishlist",
         "save {product_id} to my wishlist for later",
         "note {product_id} on the wishlist",
+        "remember {product_id} for me on my wishlist",
+    ],
+    brief=[
+        "add something to my wishlist",
+        "put a product on my wishlist",
     ],
 )
 def add_to_wishlist(ctx: Context, product_id: Annotated[ProductId, "Product to remember"]) -> WishlistChange:
@@ -85,6 +91,11 @@ def add_to_wishlist(ctx: Context, product_id: Annotated[ProductId, "Product to r
         "take {product_id} off my wishlist",
         "delete {product_id} from the wishlist",
         "cross {product_id} off my wishlist",
+        "clear {product_id} from the list of things I wish for",
+    ],
+    brief=[
+        "take something off my wishlist",
+        "remove one of the products from my wishlist",
     ],
 )
 def remove_from_wishlist(ctx: Context, product_id: Annotated[ProductId, "Product on the wishlist"]) -> WishlistChange:

@@ -140,7 +140,7 @@ ADDRESS_LABELS = (
 )  # fmt: skip
 CARD_BRANDS = ("Visa", "Mastercard", "Visa Debit", "American Express")
 SEARCHES = (
-    "headphones", "Logitech keyboard", "LEGO", "coffee", "frying pan", "barbecue", "notebook", "bike", "puzzle",
+    "headphones", "Logitech keyboard", "LEGO", "espresso", "frying pan", "barbecue", "notebook", "bike", "puzzle",
     "vacuum cleaner", "watering can", "toothbrush", "pack of 2", "flower pot", "speaker", "cycling gloves", "Philips",
     "knife", "backpack", "clock",
 )  # fmt: skip

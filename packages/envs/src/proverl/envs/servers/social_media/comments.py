@@ -53,6 +53,12 @@ class CommentList(TypedDict):
         "show me what people said about {post_id}",
         "read me the[ first {limit}] comments under {post_id}",
         "check who commented on {post_id}",
+        "go through the comments under {post_id}[, no more than {limit}]",
+    ],
+    brief=[
+        "list the comments on a post",
+        "show me what people said about one of the posts",
+        "read me the first {limit} comments under a post",
     ],
 )
 def list_post_comments(
@@ -90,7 +96,13 @@ class CreatedComment(TypedDict):
         "comment {text} on {post_id}",
         "write {text} under {post_id}[ in answer to {reply_to_id}]",
         "leave the comment {text} on {post_id}[ as a reply to {reply_to_id}]",
-        "respond to {post_id} with {text}",
+        "respond to {post_id} with the words {text}",
+        "add {text} to the comments on {post_id}",
+    ],
+    brief=[
+        "comment on a post",
+        "leave a comment on {post_id}",
+        "comment {text} on one of the posts",
     ],
 )
 def create_post_comment(

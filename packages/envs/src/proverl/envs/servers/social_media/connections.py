@@ -65,10 +65,16 @@ class ConnectionList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
+        "list my {kind}[, {limit} at most]",
         "show me the {kind}[ of {profile_id}][, {limit} at most]",
-        "list the {kind}[ of {profile_id}]",
         "look through the {kind}[ of {profile_id}][, the first {limit} only]",
         "pull up the {kind} of my account[, no more than {limit}]",
+        "tell me who is among the {kind}[ of {profile_id}]",
+    ],
+    brief=[
+        "list some of my connections",
+        "show me who {profile_id} is connected with",
+        "pull up one of my lists of connections",
     ],
 )
 def list_connections(
@@ -101,6 +107,12 @@ class FollowState(TypedDict):
         "start following {profile_id}",
         "add {profile_id} to the people I follow",
         "subscribe to what {profile_id} posts",
+        "make me a follower of {profile_id}",
+    ],
+    brief=[
+        "follow somebody",
+        "start following a new profile",
+        "add someone to the people I follow",
     ],
 )
 def follow_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to follow"]) -> FollowState:
@@ -126,6 +138,11 @@ def follow_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to fo
         "stop following {profile_id}",
         "remove {profile_id} from the people I follow",
         "take {profile_id} out of my feed by no longer following it",
+        "end my following of {profile_id}",
+    ],
+    brief=[
+        "unfollow somebody",
+        "stop following one of the profiles I follow",
     ],
 )
 def unfollow_profile(
@@ -150,9 +167,14 @@ class BlockState(TypedDict):
     destructive=True,
     phrases=[
         "block {profile_id}",
-        "make sure {profile_id} can't see me any more by blocking it",
+        "keep {profile_id} away from me with a block",
         "put {profile_id} on my block list",
-        "stop {profile_id} from contacting me: block it",
+        "stop {profile_id} from contacting me by blocking it",
+        "add {profile_id} to the profiles that I block",
+    ],
+    brief=[
+        "block somebody",
+        "put someone on my block list",
     ],
 )
 def block_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to block"]) -> BlockState:
@@ -179,6 +201,12 @@ def block_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to blo
         "lift my block on {profile_id}",
         "take {profile_id} off my block list",
         "give {profile_id} another chance and unblock it",
+        "end the block that keeps {profile_id} from me",
+    ],
+    brief=[
+        "unblock somebody",
+        "lift one of my blocks",
+        "take someone off my block list",
     ],
 )
 def unblock_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile that you blocked"]) -> BlockState:

@@ -54,6 +54,13 @@ class CreatedPost(TypedDict):
         "write a post that says {text}[ and let {comments_by} comment]",
         "publish the post {text}[ and quote {quoted_post_id} in it]",
         "create a post: {text}[, audience {audience}][, comments by {comments_by}]",
+        "share {quoted_post_id} in a post of mine with the words {text}",
+        "put {text} on my profile as a new post",
+    ],
+    brief=[
+        "write a post for me",
+        "publish something new on my profile",
+        "share {quoted_post_id} in a post of mine",
     ],
 )
 def create_post(
@@ -119,6 +126,11 @@ class DeletedPost(TypedDict):
         "remove {post_id} from my profile for good",
         "take {post_id} down",
         "get rid of {post_id} and everything said about it",
+        "erase {post_id} so that nobody sees it any more",
+    ],
+    brief=[
+        "delete one of my posts",
+        "take down something I posted",
     ],
 )
 def delete_post(ctx: Context, post_id: Annotated[PostId, "Post of yours"]) -> DeletedPost:
@@ -143,8 +155,14 @@ class GivenReaction(TypedDict):
     phrases=[
         "react to {post_id} with {reaction}",
         "give {post_id} a {reaction} reaction",
-        "respond to {post_id} with a {reaction} reaction",
+        "set my reaction to {post_id} to {reaction}",
         "leave a {reaction} reaction on {post_id}",
+        "put {reaction} on {post_id} as my reaction",
+    ],
+    brief=[
+        "react to a post",
+        "leave a reaction on {post_id}",
+        "give one of the posts a {reaction} reaction",
     ],
 )
 def react_to_post(

@@ -53,6 +53,7 @@ class ProfileList(TypedDict):
         "search the profiles[ for {name}]",
         "look up profiles[ with {name} in their name or handle][, no more than {limit}]",
         "show me profiles[ that match {name}][, the first {limit}]",
+        "check which profiles there are[ under the name {name}]",
     ],
 )
 def search_profiles(
@@ -103,6 +104,12 @@ class ProfileView(TypedDict):
         "open {profile_id} and see how many followers it has",
         "look at {profile_id}",
         "check whether I follow {profile_id}",
+        "read me what {profile_id} says about itself",
+    ],
+    brief=[
+        "open a profile",
+        "check whether I follow someone",
+        "read me somebody's bio",
     ],
 )
 def get_profile(ctx: Context, profile_id: Annotated[ProfileId, "Profile to read"]) -> ProfileView:
@@ -146,10 +153,12 @@ class OwnProfile(TypedDict):
 
 @server.tool(
     phrases=[
-        "update my profile[ with the bio {bio}][, {visibility} from now on]",
-        "change my profile[: I want to be called {display_name}][, and the bio should be {bio}]",
-        "set my profile[ to {visibility}][ and my name to {display_name}]",
-        "edit how others see me[: name {display_name}][, bio {bio}][, profile {visibility}]",
+        "update my profile with the bio {bio}[ and make it {visibility}]",
+        "change my display name to {display_name}[ and my bio to {bio}]",
+        "make my profile {visibility}[ and call me {display_name} from now on]",
+        "set my bio to {bio}[ and my name to {display_name}]",
+        "edit how others see me: name {display_name}, bio {bio}[, profile {visibility}]",
+        "switch my profile to {visibility}",
     ],
 )
 def update_profile(

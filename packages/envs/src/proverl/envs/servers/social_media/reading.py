@@ -94,6 +94,7 @@ def _item(row: Row) -> PostItem:
         "open my feed[ with the {sort} posts]",
         "check what the people I follow have posted[, {limit} posts at most]",
         "read me the[ {limit}][ {sort}] posts of my feed",
+        "catch me up on my feed[ with the {limit} {sort} posts]",
     ],
 )
 def get_feed(
@@ -115,8 +116,9 @@ def get_feed(
     phrases=[
         "search the posts[ for {query}][, {limit} at most]",
         "find posts[ that say {query}][ by {profile_id}]",
-        "look for posts[ from {profile_id}][ about {query}]",
+        "look for posts[ from {profile_id}][ that mention {query}]",
         "show me posts[ of {profile_id}][ with {query} in them][, the latest {limit}]",
+        "check what has been posted[ by {profile_id}][ with the words {query}]",
     ],
 )
 def search_posts(

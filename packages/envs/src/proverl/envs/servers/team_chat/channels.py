@@ -60,6 +60,7 @@ class ChannelList(TypedDict):
         "show me which[ {show}] channels there are",
         "look up the[ first {limit}][ {show}] channels[ named like {name}]",
         "find the[ {show}] channels[ that contain {name} in the name]",
+        "tell me what channels this workspace has[, only the {show} ones]",
     ],
 )
 def list_channels(
@@ -69,14 +70,7 @@ def list_channels(
         "Only those you are in, could still join, or that are closed; all but the archived ones if left out",
     ] = None,
     name: Annotated[
-        Annotated[
-            Text,
-            Field(
-                max_length=80,
-                examples=["proj", "office", "team", "help", "sales", "book", "design", "data", "run", "lunch", "in"],
-            ),
-        ]
-        | None,
+        Annotated[Text, Field(max_length=80, examples=list(words.CHANNEL_SEARCHES))] | None,
         "Part of the channel's name",
     ] = None,
     limit: Annotated[Limit, "Most channels listed"] = 5,
@@ -108,8 +102,14 @@ class ChannelState(TypedDict):
     phrases=[
         "create a {visibility} channel named {name}[ with the topic {topic}]",
         "set up the {visibility} channel {name}[, its topic being {topic}]",
-        "open a new {visibility} channel called {name}[ about {topic}]",
+        "open a new {visibility} channel called {name}[ and give it the topic {topic}]",
         "start {name} as a {visibility} channel[ with {topic} as its topic]",
+        "make us a {visibility} channel and call it {name}[, topic {topic}]",
+    ],
+    brief=[
+        "create a channel",
+        "set up a new {visibility} channel",
+        "open a new channel called {name}",
     ],
 )
 def create_channel(
@@ -152,6 +152,11 @@ def create_channel(
         "add me to {channel_id}",
         "make me a member of {channel_id}",
         "get me into {channel_id} so that I can take part",
+        "sign me up for {channel_id}",
+    ],
+    brief=[
+        "join a channel",
+        "get me into one of the channels",
     ],
 )
 def join_channel(ctx: Context, channel_id: Annotated[ChannelId, "Public channel to join"]) -> ChannelState:
@@ -176,6 +181,11 @@ class ArchivedChannel(ChannelState):
         "close {channel_id} for good but keep its messages",
         "retire {channel_id} since nobody needs it any more",
         "shut {channel_id} down",
+        "put {channel_id} into the archive",
+    ],
+    brief=[
+        "archive a channel",
+        "close one of my channels for good",
     ],
 )
 def archive_channel(ctx: Context, channel_id: Annotated[ChannelId, "Channel that you own"]) -> ArchivedChannel:

@@ -55,6 +55,8 @@ class MemberList(TypedDict):
         "look up people[ named {name}] in the workspace[, only those in {channel_id}]",
         "list the[ first {limit}] people in the workspace[, only those in {channel_id}][, with {name} in their name]",
         "show me the members[ of {channel_id}][ who are called {name}]",
+        "tell me who is in {channel_id}[ under the name {name}]",
+        "check which colleagues are[ called {name} and] in this chat[, {limit} people at most]",
     ],
 )
 def find_chat_members(
@@ -92,6 +94,12 @@ class Invitation(TypedDict):
         "add {chat_member_id} to {channel_id}",
         "bring {chat_member_id} into {channel_id}",
         "get {chat_member_id} on board in {channel_id}",
+        "let {chat_member_id} take part in {channel_id}",
+    ],
+    brief=[
+        "invite somebody to a channel",
+        "add someone to {channel_id}",
+        "bring {chat_member_id} into one of the channels",
     ],
 )
 def invite_chat_member(

@@ -77,8 +77,14 @@ class MessageList(TypedDict):
     phrases=[
         "list the latest messages in {channel_id}[ that contain {query}][, {limit} at most]",
         "show me what was said in {channel_id}[ by {chat_member_id}]",
-        "read the[ last {limit}] messages of {channel_id}[ from {chat_member_id}]",
-        "look around in {channel_id}[ for {query}]",
+        "read me the[ last {limit}] messages of {channel_id}[ from {chat_member_id}]",
+        "look through {channel_id}[ for messages with {query} in them]",
+        "catch me up on {channel_id}[ with the last {limit} messages]",
+    ],
+    brief=[
+        "show me what was said in a channel",
+        "read me the latest messages of one of the channels",
+        "look through a channel for messages with {query} in them",
     ],
 )
 def list_channel_messages(
@@ -145,7 +151,13 @@ class ThreadView(TypedDict):
         "list the replies to {message_id}",
         "show me the thread of {message_id}",
         "check how people reacted to {message_id}",
-        "read what people answered to {message_id}",
+        "read me what people answered to {message_id}",
+        "open the thread under {message_id}",
+    ],
+    brief=[
+        "show me a thread",
+        "list the replies to a message",
+        "check how people reacted to one of the messages",
     ],
 )
 def list_thread_replies(ctx: Context, message_id: Annotated[MessageId, "Message that began the thread"]) -> ThreadView:
@@ -194,9 +206,15 @@ def _post(ctx: Context, channel_id: str, parent_id: str | None, text: str, menti
 @server.tool(
     phrases=[
         "post {text} in {channel_id}[ and mention {chat_member_id}]",
-        "write {text} to {channel_id}[ so that {chat_member_id} is notified]",
+        "write {text} to {channel_id}[ and make sure {chat_member_id} is notified]",
         "say {text} in {channel_id}[, with a mention of {chat_member_id}]",
         "send the message {text} to {channel_id}[ and notify {chat_member_id}]",
+        "let everyone in {channel_id} know: {text}",
+    ],
+    brief=[
+        "post a message in a channel",
+        "write something to {channel_id}",
+        "send the message {text} to one of the channels",
     ],
 )
 def post_message(
@@ -228,6 +246,12 @@ class PostedReply(TypedDict):
         "answer {message_id} with {text}",
         "respond to {message_id} by writing {text}",
         "add {text} to the thread of {message_id}",
+        "write {text} as a reply to {message_id}",
+    ],
+    brief=[
+        "reply to a message",
+        "answer {message_id} in its thread",
+        "reply {text} in the thread of one of the messages",
     ],
 )
 def post_thread_reply(
@@ -256,8 +280,14 @@ class AddedReaction(TypedDict):
     phrases=[
         "react to {message_id} with {emoji}",
         "put the emoji {emoji} on {message_id}",
-        "add my {emoji} to {message_id}",
+        "add the {emoji} emoji to {message_id}",
         "give {message_id} the reaction {emoji}",
+        "leave {emoji} as my reaction on {message_id}",
+    ],
+    brief=[
+        "react to a message with an emoji",
+        "put an emoji on {message_id}",
+        "give one of the messages the reaction {emoji}",
     ],
 )
 def add_reaction(

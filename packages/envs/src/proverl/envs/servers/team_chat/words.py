@@ -43,19 +43,13 @@ TITLES = (
 )  # fmt: skip
 GUEST_TITLES = ("Port authority", "Museum of the Sea", "Photographer", "Auditor")
 QUESTIONS = (
-    "release",
-    "office",
-    "day",
-    "client",
-    "offer",
-    "review",
-    "test",
-    "please",
-    "thanks",
-    "budget",
-    "map",
-    "room",
-)
+    "please", "Friday", "Thursday", "Wednesday", "Tuesday", "Monday", "new", "room", "folder", "meeting", "next",
+    "today", "month", "client", "offer", "test",
+)  # fmt: skip
+CHANNEL_SEARCHES = (
+    "proj", "office", "help", "sales", "book", "design", "data", "running", "lunch", "pets", "incident", "engineering",
+    "museum", "front",
+)  # fmt: skip
 POSTS = (
     "Stand-up moves to half past nine tomorrow.", "Has anyone seen the adapter from the small meeting room?",
     "I am out this afternoon, back tomorrow morning.", "The draft of the offer is ready for review.",
@@ -66,10 +60,10 @@ POSTS = (
     "Reminder: time sheets are due on Friday.", "Quick question: which version are we showing on Monday?",
 )  # fmt: skip
 REPLIES = (
-    "I can do it.", "Thanks, that helps!", "Give me ten minutes.", "Done.", "Same here.", "Could you share the link?",
+    "I can do it.", "Thanks, that helps!", "Give me ten minutes.", "Done, have a look.", "Same here.",
+    "Could you share the link?",
     "Let's discuss this in the stand-up.", "Good point, I'll change it.", "Looks good to me.",
-    "I am not sure about that.",
-    "Count me in!", "It works for me now.", "Who is the right person to ask?",
+    "I am not sure about that.", "Count me in!", "It works for me now.", "Who is the right person to ask?",
 )  # fmt: skip
 CHANNEL_NAMES = (
     "proj-ticketing", "proj-onboarding", "release-42", "summer-party", "office-vienna", "retro-notes", "api-design",

@@ -38,16 +38,23 @@ class CreatedAlert(TypedDict):
 @server.tool(
     phrases=[
         "set a price alert for {symbol} at {price} in {portfolio_id}[, with the note {note}]",
-        "alert the client of {portfolio_id} when {symbol} reaches {price}[; note {note}]",
+        "alert the client of {portfolio_id} when {symbol} reaches {price}[ and add the note {note}]",
         "create an alert on {symbol} at {price} for {portfolio_id}[ saying {note}]",
-        "notify {portfolio_id} as soon as {symbol} gets to {price}[ and remind it: {note}]",
+        "let the client of {portfolio_id} know as soon as {symbol} gets to {price}[, with the reminder {note}]",
+        "send an alert to the client of {portfolio_id} once {symbol} costs {price}[ and put {note} in it]",
+    ],
+    brief=[
+        "set a price alert",
+        "set a price alert for {symbol} in {portfolio_id}",
+        "create an alert on {symbol} at {price}",
+        "alert the client of {portfolio_id} when a stock reaches {price}",
     ],
 )
 def create_price_alert(
     ctx: Context,
     portfolio_id: Annotated[PortfolioId, "Portfolio whose client is told"],
     symbol: Annotated[Symbol, "Symbol of the stock, e.g. ASML"],
-    price: Annotated[Money, "Price in EUR, above or below the last one"],
+    price: Annotated[Annotated[Money, Field(examples=list(words.LIMITS))], "Price in EUR, above or below the last one"],
     note: Annotated[
         Annotated[Text, Field(max_length=80, examples=list(words.ALERT_NOTES))] | None, "Text sent with the alert"
     ] = None,
@@ -105,6 +112,12 @@ class AlertList(TypedDict):
         "show me the alerts set in {portfolio_id}[, only {status} ones]",
         "look up which price alerts {portfolio_id} has[ that are {status}]",
         "check the[ {status}] alerts on {portfolio_id}",
+        "tell me at which prices the client of {portfolio_id} is alerted[, only by {status} alerts]",
+    ],
+    brief=[
+        "list a client's price alerts",
+        "show me the alerts set in one of the portfolios",
+        "check the {status} alerts on a portfolio",
     ],
 )
 def list_price_alerts(
@@ -140,8 +153,13 @@ class DeletedAlert(TypedDict):
     phrases=[
         "delete {price_alert_id}",
         "remove {price_alert_id}",
-        "drop {price_alert_id}, it is not needed any more",
+        "drop {price_alert_id} because it is not needed any more",
         "switch {price_alert_id} off for good",
+        "get rid of {price_alert_id}",
+    ],
+    brief=[
+        "delete a price alert",
+        "switch one of the price alerts off for good",
     ],
 )
 def delete_price_alert(ctx: Context, price_alert_id: Annotated[PriceAlertId, "Active alert"]) -> DeletedAlert:

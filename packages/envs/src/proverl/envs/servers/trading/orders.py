@@ -38,10 +38,19 @@ class PlacedOrder(TypedDict):
 
 @server.tool(
     phrases=[
-        "{side} {quantity} shares of {symbol} in {portfolio_id}[ at limit {limit_price}][, good until {good_until}]",
-        "place an order to {side} {quantity} shares of {symbol} for {portfolio_id}[ with limit {limit_price}]",
+        "{side} {quantity} shares of {symbol} in {portfolio_id}[ at a limit of {limit_price}][, good until "
+        "{good_until}]",
+        "place an order to {side} {quantity} shares of {symbol} for {portfolio_id}[ with the limit {limit_price}]",
         "have {portfolio_id} {side} {quantity} shares of {symbol}[ at {limit_price} or better][ until {good_until}]",
-        "enter an order for {portfolio_id}: {side} {quantity} of {symbol}[, limit {limit_price}][, until {good_until}]",
+        "enter an order for {portfolio_id}: {side} {quantity} of {symbol}[, limit {limit_price}, good until "
+        "{good_until}]",
+        "go ahead and {side} {quantity} shares of {symbol} for the client of {portfolio_id}[, limit {limit_price}]",
+    ],
+    brief=[
+        "place a stock order",
+        "{side} some shares of {symbol} in {portfolio_id}",
+        "place an order to {side} {quantity} shares of {symbol}",
+        "have {portfolio_id} {side} {quantity} shares of a stock",
     ],
 )
 def place_stock_order(
@@ -50,7 +59,7 @@ def place_stock_order(
     symbol: Annotated[Symbol, "Symbol of the stock, e.g. ASML"],
     side: Annotated[Side, "Whether to buy or sell"],
     quantity: Annotated[
-        int, Field(ge=1, le=100_000, examples=[1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25]), "Number of shares"
+        int, Field(ge=1, le=100_000, examples=[2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30]), "Number of shares"
     ],
     limit_price: Annotated[
         Annotated[Money, Field(examples=list(words.LIMITS))] | None,
@@ -155,8 +164,14 @@ class OrderList(TypedDict):
     phrases=[
         "list the[ {status}] orders of {portfolio_id}[, {limit} at most]",
         "show me which orders {portfolio_id} has placed[, only those that are {status}]",
-        "look up the latest[ {limit}] orders in {portfolio_id}",
+        "look up the[ latest {limit}] orders in {portfolio_id}",
         "check for[ {status}] orders on {portfolio_id}",
+        "tell me what the client of {portfolio_id} has ordered[, only orders that are {status}]",
+    ],
+    brief=[
+        "list the orders of a portfolio",
+        "show me which orders a client has placed",
+        "check for {status} orders on one of the portfolios",
     ],
 )
 def list_stock_orders(
@@ -198,6 +213,11 @@ class CancelledOrder(TypedDict):
         "withdraw {stock_order_id} from the market",
         "take {stock_order_id} out of the order book",
         "pull {stock_order_id} before it trades",
+        "call off what is left of {stock_order_id}",
+    ],
+    brief=[
+        "cancel a stock order",
+        "withdraw one of the open orders from the market",
     ],
 )
 def cancel_stock_order(

@@ -46,6 +46,7 @@ class PortfolioList(TypedDict):
         "look up the[ {type}] portfolios[ that {client} has]",
         "show me the clients' portfolios[, only {type} ones][, up to {limit}]",
         "find the portfolios[ whose client's name contains {client}]",
+        "tell me which[ {type}] portfolios we keep[ for {client}]",
     ],
 )
 def list_portfolios(
@@ -102,6 +103,12 @@ class PortfolioView(TypedDict):
         "check what {portfolio_id} holds",
         "pull up the holdings of {portfolio_id}",
         "tell me how much {portfolio_id} is worth",
+        "find out how much cash is available in {portfolio_id}",
+    ],
+    brief=[
+        "show me a portfolio with its cash and positions",
+        "check what one of the portfolios holds",
+        "tell me how much a client's portfolio is worth",
     ],
 )
 def get_portfolio(ctx: Context, portfolio_id: Annotated[PortfolioId, "Portfolio to read"]) -> PortfolioView:

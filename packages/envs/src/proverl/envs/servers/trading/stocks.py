@@ -39,10 +39,11 @@ class StockList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "find[ {sector}] stocks[ listed on {exchange}][ that match {query}][, {limit} at most]",
+        "find stocks[ in the {sector} sector][ listed on {exchange}][ that match {query}][, {limit} at most]",
         "look up[ {limit}] stocks[ from the {sector} sector][ traded on {exchange}]",
-        "search the[ {exchange}] market for[ {sector}] stocks[ called something like {query}]",
-        "show me the[ {sector}] stocks[ on {exchange}][ with {query} in the name]",
+        "search the[ {exchange}] market for stocks[ called something like {query}]",
+        "show me the stocks[ on {exchange}][ with {query} in the name]",
+        "list what can be traded[ on {exchange}][, only the sector {sector}][, {limit} stocks at most]",
     ],
 )
 def find_stocks(
@@ -105,7 +106,12 @@ def _best(side: list[matching.Level]) -> float | None:
         "get a quote for {symbol}",
         "check the current price of {symbol}",
         "tell me what {symbol} trades at",
-        "look up bid and ask of {symbol}",
+        "look up the best bid and ask of {symbol}",
+        "find out how much {symbol} has gained or lost today",
+    ],
+    brief=[
+        "get a quote for a stock",
+        "check the current price of a stock",
     ],
 )
 def get_stock_quote(ctx: Context, symbol: Annotated[Symbol, "Symbol of the stock, e.g. ASML"]) -> Quote:
@@ -146,13 +152,19 @@ class OrderBook(TypedDict):
         "pull up the market depth of {symbol}[ with {depth} price levels]",
         "list the bids and asks for {symbol}[ down to {depth} levels]",
         "see how many shares of {symbol} are bid and offered[ at the best {depth} prices]",
+        "open the order book for {symbol}[ and read me {depth} levels of it]",
+    ],
+    brief=[
+        "show me an order book",
+        "pull up the market depth of a stock",
+        "list the bids and asks for a stock, {depth} levels deep",
     ],
 )
 def get_order_book(
     ctx: Context,
     symbol: Annotated[Symbol, "Symbol of the stock, e.g. ASML"],
     depth: Annotated[
-        int, Field(ge=1, le=20, examples=[1, 2, 4, 5, 6, 7, 8, 9, 10, 12]), "Price levels of each side"
+        int, Field(ge=1, le=20, examples=[2, 4, 5, 6, 7, 8, 9, 10, 12, 15]), "Price levels of each side"
     ] = 3,
 ) -> OrderBook:
     """Get the order book of a stock: shares bid and offered by price. Clients' own open orders are part of it."""

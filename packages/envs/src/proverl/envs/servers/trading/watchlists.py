@@ -45,6 +45,11 @@ class WatchlistList(TypedDict):
         "show me which stocks are watched in {portfolio_id}",
         "look up the watchlists that belong to {portfolio_id}",
         "check what the client of {portfolio_id} keeps an eye on",
+        "tell me what is on the watchlists in {portfolio_id}",
+    ],
+    brief=[
+        "list a client's watchlists",
+        "show me which stocks are watched in one of the portfolios",
     ],
 )
 def list_watchlists(ctx: Context, portfolio_id: Annotated[PortfolioId, "Portfolio they belong to"]) -> WatchlistList:
@@ -72,6 +77,12 @@ class ChangedWatchlist(TypedDict):
         "open {watchlist_id} and {action} {symbol}",
         "go to {watchlist_id} and {action} {symbol} there",
         "edit {watchlist_id} to {action} {symbol}",
+        "bring {watchlist_id} up to date and {action} {symbol}",
+    ],
+    brief=[
+        "change a watchlist",
+        "open {watchlist_id} and {action} a stock",
+        "go to one of the watchlists and {action} {symbol}",
     ],
 )
 def update_watchlist(

@@ -72,7 +72,7 @@ LIMITS = (
 )  # EUR, on tick
 SEARCHES = (
     "ASML", "Siemens", "Volkswagen", "Alphabet", "Apple", "ETF", "Philips", "Allianz", "BMW", "Heineken", "Visa",
-    "KBC", "bank", "Energia", "Leveraged", "Airbus",
+    "KBC", "Group", "Energia", "Leveraged", "Airbus",
 )  # fmt: skip
 WATCHLISTS = (  # name and, where it says so, the sector
     ("Dividend payers", None), ("Tech", "technology"), ("Energy", "energy"), ("To buy on a dip", None),

@@ -71,10 +71,15 @@ class ChangeOptionList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "list the flights that {flight_booking_id} can be changed to[, {limit} at most]",
+        "list the flights to which {flight_booking_id} can be changed[, {limit} at most]",
         "show me the rebooking options for {flight_booking_id}[, up to {limit}]",
         "find other departures for {flight_booking_id} and what a change costs",
         "check where {flight_booking_id} could be moved[, {limit} options at most]",
+        "tell me which other flights {flight_booking_id} could take",
+    ],
+    brief=[
+        "show me the rebooking options for a flight booking",
+        "find out what other flights one of the bookings can be changed to",
     ],
 )
 def list_rebooking_options(
@@ -124,6 +129,12 @@ class ChangedFlight(TypedDict):
         "move {flight_booking_id} over to {new_flight_id}",
         "rebook {flight_booking_id} on {new_flight_id}",
         "switch {flight_booking_id} to {new_flight_id} instead",
+        "let the passenger of {flight_booking_id} take {new_flight_id} instead of the flight booked",
+    ],
+    brief=[
+        "move a flight booking to another flight",
+        "rebook {flight_booking_id} on another flight",
+        "switch one of the bookings to {new_flight_id}",
     ],
 )
 def change_flight(
@@ -209,6 +220,11 @@ class CancelledFlight(TypedDict):
         "call off {flight_booking_id} and refund what the fare allows",
         "give back the ticket of {flight_booking_id}",
         "take {flight_booking_id} off the itinerary",
+        "drop {flight_booking_id}, as nobody will take that flight",
+    ],
+    brief=[
+        "cancel a flight booking",
+        "give back one of the plane tickets",
     ],
 )
 def cancel_flight(

@@ -40,10 +40,16 @@ class ChosenSeat(TypedDict):
 
 @server.tool(
     phrases=[
-        "choose seat {seat_id} for {flight_booking_id}",
-        "seat {flight_booking_id} in {seat_id}",
-        "reserve seat {seat_id} on {flight_booking_id}",
+        "choose {seat_id} as the seat for {flight_booking_id}",
+        "put the passenger of {flight_booking_id} in {seat_id}",
+        "reserve {seat_id} on {flight_booking_id}",
         "assign {seat_id} to {flight_booking_id}",
+        "change the seating on {flight_booking_id} to {seat_id}",
+    ],
+    brief=[
+        "choose a seat for a flight booking",
+        "reserve a seat on {flight_booking_id}",
+        "assign {seat_id} to one of the flight bookings",
     ],
 )
 def select_seat(
@@ -101,6 +107,11 @@ class BoardingPass(TypedDict):
         "do the online check-in for {flight_booking_id}",
         "issue the boarding pass of {flight_booking_id}",
         "get {flight_booking_id} checked in",
+        "complete the check-in of {flight_booking_id}",
+    ],
+    brief=[
+        "check somebody in for a flight",
+        "issue a boarding pass",
     ],
 )
 def check_in_passenger(

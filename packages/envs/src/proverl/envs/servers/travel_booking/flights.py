@@ -60,6 +60,12 @@ class FlightList(TypedDict):
         "search for flights out of {origin} to {destination}[, leaving {earliest_date} at the earliest]",
         "show me the[ next {limit}] flights between {origin} and {destination}[ from {earliest_date} on]",
         "look for a way to fly from {origin} to {destination}[ as of {earliest_date}]",
+        "check when one can fly to {destination} from {origin}[, not before {earliest_date}]",
+    ],
+    brief=[
+        "search for flights",
+        "find flights to {destination}",
+        "look for a way to fly out of {origin}",
     ],
 )
 def search_flights(
@@ -123,7 +129,12 @@ class FareList(TypedDict):
         "list the fares of {flight_id}",
         "show me prices and fare rules for {flight_id}",
         "compare the fares on {flight_id}",
-        "check how many places are left on {flight_id} and what they cost",
+        "check what a ticket on {flight_id} costs and how many are left",
+        "tell me how much it costs to fly on {flight_id}",
+    ],
+    brief=[
+        "compare the fares of a flight",
+        "tell me what a ticket on one of the flights costs",
     ],
 )
 def list_flight_fares(ctx: Context, flight_id: Annotated[FlightId, "Flight to price"]) -> FareList:
@@ -165,8 +176,14 @@ class SeatList(TypedDict):
     phrases=[
         "list free seats on {flight_id}[ in {cabin}][, {position} only][, {limit} at most]",
         "show me the seat map of {flight_id}[ for {cabin}][, just {position} seats]",
-        "find a[ {position}] seat on {flight_id}[ in {cabin}]",
+        "find[ {position}] seats on {flight_id}[ in {cabin}]",
         "check which[ {cabin}] seats are still free on {flight_id}[, up to {limit} of them]",
+        "tell me where one could still sit on {flight_id}[ in {cabin}]",
+    ],
+    brief=[
+        "check which seats are free on a flight",
+        "show me a seat map",
+        "find {position} seats on one of the flights",
     ],
 )
 def list_flight_seats(

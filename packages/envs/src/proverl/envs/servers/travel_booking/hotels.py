@@ -73,6 +73,12 @@ class HotelList(TypedDict):
         "look for a place to stay in {city}[ with at least {min_stars} stars]",
         "show me[ up to {limit}] hotels in {city}[ from {min_stars} stars up]",
         "search {city} for hotels[ of {min_stars} stars or better]",
+        "check which hotels there are in {city}[, no fewer than {min_stars} stars]",
+    ],
+    brief=[
+        "find a hotel",
+        "look for a place to stay with at least {min_stars} stars",
+        "show me some hotels",
     ],
 )
 def search_hotels(
@@ -129,6 +135,12 @@ class RoomList(TypedDict):
         "check which rooms {hotel_id} has on {check_in_date}, staying {nights} nights",
         "show me prices and cancellation rules at {hotel_id} for {nights} nights from {check_in_date} on",
         "see what is free at {hotel_id} when arriving on {check_in_date} for {nights} nights",
+        "tell me what {nights} nights at {hotel_id} cost, beginning on {check_in_date}",
+    ],
+    brief=[
+        "check which rooms a hotel has left",
+        "list the rooms of {hotel_id} for {nights} nights",
+        "see what is free at {hotel_id} when arriving on {check_in_date}",
     ],
 )
 def list_hotel_rooms(
@@ -175,6 +187,14 @@ class HeldRoom(TypedDict):
         "reserve {room_id} on {itinerary_id}, arriving {check_in_date} for {nights} nights[, for {guest_id}]",
         "add a stay of {nights} nights in {room_id} from {check_in_date} to {itinerary_id}[ for {guest_id}]",
         "hold {room_id} as part of {itinerary_id} from {check_in_date}, {nights} nights[, in the name of {guest_id}]",
+        "put {nights} nights in {room_id}, beginning on {check_in_date}, into {itinerary_id}[ with {guest_id} as the "
+        "guest]",
+    ],
+    brief=[
+        "book a hotel room",
+        "book {room_id} from {check_in_date} under {itinerary_id}",
+        "reserve {room_id} on {itinerary_id} for {nights} nights",
+        "hold {room_id} from {check_in_date} for {nights} nights",
     ],
 )
 def book_hotel(
@@ -239,6 +259,11 @@ class CancelledStay(TypedDict):
         "call off {hotel_booking_id} and refund what can be refunded",
         "release the room of {hotel_booking_id}",
         "drop {hotel_booking_id} from the trip",
+        "tell the hotel that nobody will come for {hotel_booking_id}",
+    ],
+    brief=[
+        "cancel a hotel booking",
+        "call off one of the hotel stays",
     ],
 )
 def cancel_hotel(

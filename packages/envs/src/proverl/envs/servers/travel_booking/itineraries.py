@@ -79,6 +79,12 @@ class CreatedItinerary(TypedDict):
         "start a new trip {title} with {passenger_id} as the lead passenger",
         "open an itinerary under the name {title} for {passenger_id}",
         "set up {title} as a new itinerary of {passenger_id}",
+        "make {passenger_id} the lead of a new trip named {title}",
+    ],
+    brief=[
+        "set up a new trip",
+        "create an itinerary for {passenger_id}",
+        "open a new itinerary under the name {title}",
     ],
 )
 def create_itinerary(
@@ -117,6 +123,12 @@ class ItineraryList(TypedDict):
         "show me the trips of {passenger_id}[ with the status {status}]",
         "look up which itineraries {passenger_id} is part of[, only {status} ones]",
         "check what trips {passenger_id} has[ that are {status}]",
+        "find every[ {status}] itinerary with {passenger_id} in it",
+    ],
+    brief=[
+        "list the itineraries of a passenger",
+        "check what trips somebody has",
+        "show me a traveller's {status} itineraries",
     ],
 )
 def list_itineraries(
@@ -196,6 +208,11 @@ def _flight_status(row: Row, now: str) -> Any:
         "pull up {itinerary_id} with its flights and hotels",
         "check what is booked and what is still due on {itinerary_id}",
         "get the details of {itinerary_id}",
+        "read me everything that belongs to {itinerary_id}",
+    ],
+    brief=[
+        "pull up an itinerary with its flights and hotels",
+        "check what is still due on a trip",
     ],
 )
 def get_itinerary(ctx: Context, itinerary_id: Annotated[ItineraryId, "Itinerary to read"]) -> ItineraryView:
@@ -252,6 +269,13 @@ class HeldFlight(TypedDict):
         "add {flight_id} to {itinerary_id} for {passenger_id}, {fare} fare",
         "reserve a {fare} ticket on {flight_id} for {passenger_id} as part of {itinerary_id}",
         "put {passenger_id} on {flight_id} with a {fare} fare in {itinerary_id}",
+        "hold a place on {flight_id} for {passenger_id}, fare {fare}, within {itinerary_id}",
+    ],
+    brief=[
+        "book somebody on a flight",
+        "book {passenger_id} on {flight_id} under {itinerary_id}",
+        "reserve a {fare} ticket on {flight_id} for {passenger_id}",
+        "add a flight to {itinerary_id} for {passenger_id}, {fare} fare",
     ],
 )
 def book_flight(

@@ -85,6 +85,7 @@ class PassengerView(TypedDict):
         "look up the travellers[ with {name} in their name]",
         "search the passenger profiles[ for {name}]",
         "show me the[ first {limit}] passengers[ whose name contains {name}]",
+        "check which travellers we know[ by the name {name}]",
     ],
 )
 def find_passengers(
@@ -112,6 +113,12 @@ def find_passengers(
         "check until when the passport of {passenger_id} is valid",
         "pull up the travel document of {passenger_id}",
         "look up which payment cards {passenger_id} has on file",
+        "tell me what we know about {passenger_id}",
+    ],
+    brief=[
+        "show me the profile of a passenger",
+        "check until when somebody's passport is valid",
+        "look up which payment cards a traveller has on file",
     ],
 )
 def get_passenger(ctx: Context, passenger_id: Annotated[PassengerId, "Passenger to read"]) -> PassengerView:
@@ -150,8 +157,14 @@ class NewPassport(TypedDict):
     phrases=[
         "put the new passport {passport_number}, issued on {issued_on}, on file for {passenger_id}",
         "update the passport of {passenger_id} to {passport_number}, issued on {issued_on}",
-        "register passport {passport_number} of {issued_on} for {passenger_id}",
+        "register passport {passport_number}, dated {issued_on}, for {passenger_id}",
         "replace the travel document of {passenger_id} by passport {passport_number} issued on {issued_on}",
+        "enter {passport_number}, issued on {issued_on}, as the passport of {passenger_id} from now on",
+    ],
+    brief=[
+        "put a new passport on file",
+        "update the passport of {passenger_id} to {passport_number}",
+        "put a new passport, issued on {issued_on}, on file for {passenger_id}",
     ],
 )
 def update_passenger_passport(

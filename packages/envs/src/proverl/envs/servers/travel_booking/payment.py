@@ -55,6 +55,12 @@ class PaidItinerary(TypedDict):
         "charge what is due on {itinerary_id} to {card_id}; the security code is {security_code}",
         "confirm {itinerary_id} by paying with {card_id} and security code {security_code}",
         "use {card_id} with code {security_code} to settle {itinerary_id}",
+        "take the payment for {itinerary_id} from {card_id} (code {security_code})",
+    ],
+    brief=[
+        "pay for a trip",
+        "pay {itinerary_id} with {card_id}",
+        "use {card_id} with code {security_code} to settle what is due",
     ],
 )
 def pay_itinerary(

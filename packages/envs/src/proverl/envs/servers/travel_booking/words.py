@@ -69,8 +69,8 @@ PASSPORTS = (
     "U7730281", "TR9052764", "ES4471208", "DK2091846", "PT663017", "Z5108823",
 )  # fmt: skip
 NAMES = (
-    "García", "Müller", "Chen", "Rossi", "Novak", "Kim", "Berg", "Silva", "Anna", "Noah", "Emma", "Léa",
-    "Okafor", "Wei",
+    "Hugo", "Moreau", "Yusuf", "Dubois", "Jansen", "Noor", "Bram", "Diallo", "Lotte", "Chloé", "Peeters", "Berg",
+    "Emma", "Karim",
 )  # fmt: skip
 LIMITS = [3, 4, 6, 7, 8, 9, 10, 12, 15, 20]
 NIGHTS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14]
