@@ -1,21 +1,68 @@
-"""The command for people: `proverl servers`, `proverl tools SERVER`, `proverl call`, `proverl serve`."""
+"""The command for people: `proverl servers`, `proverl tools SERVER`, `proverl call`, `proverl serve`.
+
+Other distributions add commands through the entry point group `proverl.commands`; each names a typer app.
+"""
 
 import asyncio
 import json
 import socket
 import sys
-from typing import Annotated
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer.core import TyperGroup
 
 from proverl.core import Json
 from proverl.envs.registry import load_server, server_names
 from proverl.envs.server import Server
 from proverl.envs.session import Session
 
-app = typer.Typer(help="Stateful MCP servers with isolated, deterministic sessions.", no_args_is_help=True)
+
+@cache
+def _added() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in sorted(entry_points(group="proverl.commands"))}
+
+
+class _Commands(TyperGroup):
+    """Our own commands, then those of other distributions, which are imported when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands."""
+        own = super().list_commands(ctx)
+        return own + [name for name in _added() if name not in own]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name; one that cannot be loaded says so when it is run."""
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in _added():
+            return own
+        entry = _added()[cmd_name]
+        try:
+            command = typer.main.get_command(entry.load())
+        except Exception as error:
+            command = typer.main.get_command(_broken(entry, error))
+        command.name = cmd_name
+        return command
+
+
+def _broken(entry: EntryPoint, error: Exception) -> typer.Typer:
+    told = f"command {entry.name!r} = {entry.value!r} cannot be loaded: {type(error).__name__}: {error}"
+    broken = typer.Typer(add_completion=False)
+
+    @broken.command(help=told, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    def tell() -> None:
+        raise _fail(told)
+
+    return broken
+
+
+app = typer.Typer(
+    cls=_Commands, help="Stateful MCP servers with isolated, deterministic sessions.", no_args_is_help=True
+)
 console = Console(soft_wrap=True)
 
 

@@ -1,7 +1,7 @@
-"""The dependency graph of a server's tools, from typed references (paper, Synthesis 1).
+"""The dependency graph of a server's tools (paper, Synthesis 1).
 
-An explicit edge A -> B says that a field of A's result names an entity that a parameter of B asks for. Implicit edges
-(state) are proven by execution on the chain itself, in `proverl.synth.chain`.
+An explicit edge A -> B says that a field of A's result names an entity that a parameter of B asks for; it is read from
+the types. An implicit edge says that A must run first for B to be accepted; `state_edges` proves it.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,10 @@ from proverl.synth.schema import entities_of, result_entities
 
 
 def dependency_graph(tools: Sequence[Tool]) -> nx.DiGraph:
-    """Tools as nodes (by name); edge attribute `entities` is the sorted tuple of entities that flow along it."""
+    """Tools as nodes (by name) and explicit edges, which have `kind` "explicit".
+
+    `entities` of an edge is the sorted tuple of entities that flow along it.
+    """
     graph = nx.DiGraph()
     graph.add_nodes_from(tool.name for tool in tools)
     given = {tool.name: {entity for _, entity in result_entities(tool.returns)} for tool in tools}
@@ -24,7 +27,7 @@ def dependency_graph(tools: Sequence[Tool]) -> nx.DiGraph:
         for target in asked:
             shared = given[source] & asked[target]
             if shared and source != target:
-                graph.add_edge(source, target, entities=tuple(sorted(shared)))
+                graph.add_edge(source, target, kind="explicit", entities=tuple(sorted(shared)))
     return graph
 
 
@@ -35,5 +38,10 @@ def parameter_entities(tool: Tool) -> set[str]:
 
 @cache
 def server_graph(server: str) -> nx.DiGraph:
-    """The dependency graph of an installed server's visible tools."""
-    return dependency_graph([tool for tool in load_server(server).tools if not tool.hidden])
+    """The explicit edges among an installed server's visible tools. Raises ValueError for an unknown server."""
+    return dependency_graph(visible_tools(server))
+
+
+def visible_tools(server: str) -> list[Tool]:
+    """The tools of an installed server that models see. Raises ValueError for an unknown server."""
+    return [tool for tool in load_server(server).tools if not tool.hidden]
