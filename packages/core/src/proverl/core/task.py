@@ -25,7 +25,8 @@ class Task:
 
     `tools` are those offered to the policy, as shown (distractors and stripped enums included). `servers` and `seed`
     open the session; `system` is the system message, which names the reference date. `notes` records how the task was
-    made (chain, persona, perturbations, source of every argument value).
+    made (chain, persona, perturbations, source of every argument value). `digest` is the final state's after the ground
+    truth, where it is known.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Task:
     tools: tuple[Tool, ...]
     ground_truth: GroundTruth
     notes: dict[str, Json] = field(default_factory=dict)
+    digest: str = ""
 
 
 @cache

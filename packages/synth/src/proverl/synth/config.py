@@ -5,32 +5,50 @@ from dataclasses import dataclass
 from proverl.envs import Session
 
 
+_SHARES = ("irrelevant", "turn_decay", "indirect", "recovery")
+PERSONAS = ("plain", "polite", "brisk", "chatty", "formal", "busy", "unsure", "warm")
+
+
 @dataclass(frozen=True)
 class SynthConfig:
     """How many tasks of which kind, from which servers, in which shape (paper, Synthesis).
 
-    `worlds` is the number of start states per split; training and held-out tasks never share a world or a chain.
-    `max_tools` bounds the tools offered (0: all tools of the task's server); `max_characters` bounds the text of the
-    oracle's episode (0: no bound), so that every kept row fits a small model's window.
+    `tasks_per_world` is how many tasks a start state gives; training and held-out tasks never share a world or a chain.
+    `information` are the shares of queries that are complete, lack one required parameter, or are minimal; `indirect` is
+    how often values are said by relation to others ("half of that amount", "tomorrow"); `recovery` the share of chains that keep
+    a refused call. `max_tools` bounds the tools offered (0: all tools of the task's server); `max_characters` bounds the
+    text of the oracle's episode (0: no bound), so that every kept row fits a small model's window. `workers` processes
+    share the work, or Ray's with `ray`, the address of a cluster.
     """
 
     servers: tuple[str, ...] = ("banking", "calendar", "filesystem")
     train_tasks: int = 512
     heldout_tasks: int = 128
-    worlds: int = 64
+    tasks_per_world: int = 4
     clarification: float = 0.11  # 1,500 of 13,517
     abstention: float = 0.083  # 1,122 of 13,517
     distractors: float = 0.4
     distractor_tools: tuple[int, int] = (3, 8)
     strip_enums: float = 0.3
+    irrelevant: float = 0.0
     chain_length: tuple[int, int] = (2, 5)
     user_turns: tuple[int, int] = (2, 3)
+    turn_decay: float = 0.5
+    information: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    indirect: float = 0.0
+    recovery: float = 0.0
+    personas: tuple[str, ...] = ("plain", "polite", "brisk", "chatty")
     max_tools: int = 10
     max_characters: int = 1_400
     jaccard: float = 0.7
+    when2call: int = 0
+    xlam_irrelevance: int = 0
+    own_tasks: str = ""
+    workers: int = 1
+    ray: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("clarification", "abstention", "distractors", "strip_enums", "jaccard"):
+        for name in ("clarification", "abstention", "distractors", "strip_enums", "jaccard", *_SHARES):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ValueError(f"synth.{name} is {value}; it is a share between 0 and 1")
@@ -40,6 +58,14 @@ class SynthConfig:
                 raise ValueError(f"synth.{name} is [{low}, {high}]; give [least, most] with 1 <= least <= most")
         if self.clarification + self.abstention > 1:
             raise ValueError("synth.clarification and synth.abstention are shares of all tasks; together at most 1")
+        if len(self.information) != 3 or abs(sum(self.information) - 1) > 1e-6 or min(self.information) < 0:
+            told = "give the shares of complete, missing and minimal queries, e.g. [0.6, 0.2, 0.2]"
+            raise ValueError(f"synth.information is {list(self.information)}; {told}")
+        if not self.personas or (unknown := set(self.personas) - set(PERSONAS)):
+            raise ValueError(f"synth.personas has {sorted(unknown) if self.personas else 'none'}; there are {PERSONAS}")
+        for name in ("train_tasks", "heldout_tasks", "tasks_per_world", "workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least 1")
         if not self.servers:
             raise ValueError("synth.servers is empty; name at least one server, e.g. [banking]")
         Session(self.servers, seed=0).close()  # each can be loaded, and no two offer tools of one name

@@ -1,121 +1,286 @@
-"""The pipeline: walk a chain, write the turns, perturb, replay, trace, deduplicate. Deterministic by seed."""
+"""From settings to a dataset: blocks made side by side, merged in one order, without near-duplicates.
+
+Every finished block is kept on disk until the dataset is complete, so a killed run goes on where it was, and since blocks
+know nothing of each other, it ends with the same bytes.
+"""
 
 import asyncio
-import hashlib
-from collections.abc import Callable, Iterator
-from itertools import count
-from random import Random
-from typing import Literal
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from itertools import count, zip_longest
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from proverl.agent import Limits
-from proverl.core import Episode, Task, TaskKind
-from proverl.synth.assemble import abstention, missing_function, multi_turn
-from proverl.synth.chain import walk
+from proverl.core import Episode, Task, task_from_json, task_to_json
+from proverl.synth.block import BlockMaker, Split, kind_at
 from proverl.synth.config import SynthConfig
-from proverl.synth.validate import Deduplicator, Unproven, check_effect, check_sources, replay
-from proverl.synth.values import NoValue
+from proverl.synth.dataset import write_tasks
+from proverl.synth.reasons import Reason
+from proverl.synth.scene import Teacher
+from proverl.synth.teacher import ScriptedTeacher
+from proverl.synth.validate import Deduplicator, signature
 
-Split = Literal["train", "heldout"]
+TRAIN, HELDOUT, COUNTS = "train.parquet", "heldout.parquet", "counts.json"
+_PARTS = "parts"
+_BARREN = 40  # blocks of a server in a row that bring nothing new before the settings are called impossible
 
-_FIRST_HELDOUT_WORLD = 1_000_000
-_HELDOUT_SHARE = 5  # one chain in five is never trained on
-_PATIENCE = 2_000  # draws for one task before the settings are called impossible
-_FOREIGN = 0.6  # share of abstention tasks that ask for another server's tool
+Progress = Callable[[int, str], None]
 
 
 class Impossible(ValueError):
     """The settings leave no task to make."""
 
 
-def is_heldout(names: tuple[str, ...]) -> bool:
-    """Whether a chain of tool names belongs to the held-out tasks; it follows from the names alone."""
-    return hashlib.blake2b(" ".join(names).encode(), digest_size=8).digest()[0] % _HELDOUT_SHARE == 0
+@dataclass(frozen=True)
+class Workers:
+    """Who makes blocks: processes here, or those of the Ray cluster at an address ("auto" finds it)."""
+
+    processes: int = 1
+    ray: str = ""
+
+    @contextmanager
+    def map(self) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]]:
+        """An ordered, lazy map over them."""
+        if self.ray:
+            from ray.util.multiprocessing import Pool
+
+            with Pool(ray_address=self.ray) as pool:
+                yield partial(pool.imap, chunksize=1)
+        elif self.processes > 1:
+            with get_context("spawn").Pool(self.processes) as pool:
+                yield pool.imap
+        else:
+            yield map
 
 
-def draw_kind(config: SynthConfig, rng: Random) -> TaskKind:
-    """The kind of the next task, by the configured shares."""
-    draw = rng.random()
-    if draw < config.abstention:
-        return TaskKind.ABSTENTION
-    return TaskKind.CLARIFICATION if draw < config.abstention + config.clarification else TaskKind.MULTI_TURN
+@dataclass(frozen=True)
+class _Order:
+    """A block to make, with everything that a worker needs."""
+
+    config: SynthConfig
+    seed: int
+    limits: Limits
+    teacher: Teacher
+    split: Split
+    server: str
+    number: int
+
+    @property
+    def file(self) -> str:
+        return f"{self.split}-{self.server}-{self.number:05d}.jsonl"
 
 
-def candidate(config: SynthConfig, kind: TaskKind, rng: Random, id: str, split: Split) -> Task | None:
-    """One unvalidated task, or None when this draw led nowhere."""
-    world = rng.randrange(config.worlds) + (_FIRST_HELDOUT_WORLD if split == "heldout" else 0)
-    server = rng.choice(config.servers)
-    if kind == TaskKind.ABSTENTION:
-        others = [name for name in config.servers if name != server]
-        foreign = walk(rng.choice(others), world, 1, rng) if others and rng.random() < _FOREIGN else None
-        return abstention(foreign, server, world, config, rng, id)
-    chain = walk(server, world, rng.randint(*config.chain_length), rng)
-    if chain is None or is_heldout(chain.names) != (split == "heldout"):
-        return None
-    return (missing_function if kind == TaskKind.CLARIFICATION else multi_turn)(chain, config, rng, id)
+@lru_cache(maxsize=1)
+def _loop() -> asyncio.Runner:
+    return asyncio.Runner()  # one per process: an endpoint's connections belong to a loop
 
 
-def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iterator[tuple[Task, Episode]]:
-    """Endless validated tasks with the oracle's episode on each, not yet deduplicated.
-
-    Raises Impossible when no draw passes validation for a long time; the message says what failed last.
-    """
-    with asyncio.Runner() as runner:
-        for number in count():
-            rng = Random(f"{seed}:{split}:{number}")
-            kind = draw_kind(config, rng)
-            yield _prove(config, kind, rng, f"{split}-{seed}-{number}", split, limits, runner)
-
-
-def _prove(
-    config: SynthConfig, kind: TaskKind, rng: Random, id: str, split: Split, limits: Limits, runner: asyncio.Runner
-) -> tuple[Task, Episode]:
-    """Draw until a task of this kind passes every check."""
-    last = "no chain of the wanted length was found"
-    for _ in range(_PATIENCE):
-        try:
-            task = candidate(config, kind, rng, id, split)
-            if task is not None:
-                episode = runner.run(replay(task, limits))
-                check_effect(task, episode)
-                check_sources(task, episode)
-                check_size(task, episode, config)
-                return task, episode
-        except (Unproven, NoValue) as error:
-            last = str(error)
-    raise Impossible(f"no {kind} task passed validation in {_PATIENCE} tries on {', '.join(config.servers)}: {last}")
+def _make(order: _Order) -> tuple[str, str]:
+    """The file name and the text of a block: what was dropped, then one line a task."""
+    maker = BlockMaker(order.config, order.seed, order.limits, order.teacher)
+    block = _loop().run(maker.make(order.split, order.server, order.number))
+    lines = [json.dumps({"dropped": block.dropped})]
+    for made in block.made:
+        mark = sorted(signature(made.task, made.episode.calls))
+        lines.append(json.dumps({"kind": made.task.kind, "signature": mark, "task": task_to_json(made.task)}))
+    return order.file, "\n".join(lines) + "\n"
 
 
-def check_size(task: Task, episode: Episode, config: SynthConfig) -> None:
-    """Raise Unproven when the oracle's episode is longer than the configured number of characters."""
-    if not config.max_characters:
-        return
-    signatures = sum(len(name) + 1 for tool in task.tools for name in (tool.name, *tool.parameters["properties"]))
-    spoken = sum(len(str(message.get("content") or "")) for message in episode.messages)
-    called = sum(len(str(record.call)) for record in episode.calls)
-    if signatures + spoken + called > config.max_characters:
-        raise Unproven(f"{task.id}: {signatures + spoken + called} characters, over synth.max_characters")
+@dataclass
+class _Stream:
+    """The tasks of one server: what is still wanted, what was taken, and what was dropped."""
+
+    server: str
+    wanted: Counter[str]
+    unique: Deduplicator
+    taken: list[tuple[str, int]] = field(default_factory=list)  # file and line
+    dropped: Counter[str] = field(default_factory=Counter)
+    blocks: int = 0
+    barren: int = 0
+
+    @property
+    def left(self) -> int:
+        """Tasks still wanted."""
+        return sum(self.wanted.values())
+
+    def merge(self, file: Path) -> int:
+        """Take from a block what is wanted and new; return how many."""
+        before = len(self.taken)
+        lines = file.read_text().splitlines()
+        self.dropped.update(json.loads(lines[0])["dropped"])
+        for number, line in enumerate(lines[1:], 1):
+            row = json.loads(line)
+            if not self.wanted[row["kind"]]:
+                continue
+            if self.unique.is_new(frozenset(row["signature"])):
+                self.wanted[row["kind"]] -= 1
+                self.taken.append((file.name, number))
+            else:
+                self.dropped[Reason.SIMILAR] += 1
+        self.barren = 0 if len(self.taken) > before else self.barren + 1
+        return len(self.taken) - before
+
+    def tasks(self, folder: Path) -> Iterator[Task]:
+        """The taken tasks in order, one block in memory at a time."""
+        name, lines = "", list[str]()
+        for file, number in self.taken:
+            if file != name:
+                name, lines = file, (folder / file).read_text().splitlines()
+            yield task_from_json(json.loads(lines[number])["task"])
+
+
+@dataclass
+class Synthesis:
+    """One synthesis; `seed` and settings determine every byte of it."""
+
+    config: SynthConfig
+    seed: int
+    limits: Limits
+    teacher: Teacher = field(default_factory=ScriptedTeacher)
+    workers: Workers = field(default_factory=Workers)
+    progress: Progress = lambda done, note: None
+
+    def split(self, split: Split, size: int, folder: Path) -> list[_Stream]:
+        """Make blocks under `folder` until every server has its share of `size` tasks.
+
+        Raises Impossible when a server cannot give that many different ones.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        streams = self._streams(size)
+        started, before = time.monotonic(), 0
+        with self.workers.map() as pool:
+            while any(stream.left for stream in streams):
+                orders = self._orders(split, streams)
+                for stream, file in self._made(pool, orders, folder, streams):
+                    stream.merge(file)
+                    done = size - sum(other.left for other in streams)
+                    before = before or done
+                    self.progress(done, _note(done - before, size - done, time.monotonic() - started, streams))
+                self._give_up_if_barren(streams)
+        return streams
+
+    def _streams(self, size: int) -> list[_Stream]:
+        """One stream a server, each with its share of every kind."""
+        servers = self.config.servers
+        wanted = [Counter[str]() for _ in servers]
+        for number in range(size):
+            wanted[number % len(servers)][kind_at(self.config, number)] += 1
+        return [
+            _Stream(server, part, Deduplicator(self.config.jaccard)) for server, part in zip(servers, wanted, strict=True)
+        ]
+
+    def _orders(self, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
+        """The next blocks, as many as should do, the servers in turn."""
+        rows: list[list[tuple[_Stream, _Order]]] = []
+        for stream in streams:
+            number = -(-stream.left // self.config.tasks_per_world)
+            row = []
+            for _ in range(number):
+                row.append((stream, self._order(split, stream.server, stream.blocks)))
+                stream.blocks += 1
+            rows.append(row)
+        return [pair for column in zip_longest(*rows) for pair in column if pair]
+
+    def _order(self, split: Split, server: str, number: int) -> _Order:
+        return _Order(self.config, self.seed, self.limits, self.teacher, split, server, number)
+
+    def _made(
+        self, pool: Any, orders: Sequence[tuple[_Stream, _Order]], folder: Path, streams: Sequence[_Stream]
+    ) -> Iterator[tuple[_Stream, Path]]:
+        """Blocks in order; those on disk are not made again."""
+        todo = [order for _, order in orders if not (folder / order.file).exists()]
+        fresh = pool(_make, todo)
+        for stream, order in orders:
+            path = folder / order.file
+            if not path.exists():
+                name, text = next(fresh)
+                partial_path = folder / f"{name}.partial"
+                partial_path.write_text(text)
+                partial_path.replace(path)
+            yield stream, path
+
+    def _give_up_if_barren(self, streams: Sequence[_Stream]) -> None:
+        for stream in streams:
+            if stream.left and stream.barren > _BARREN:
+                why = ", ".join(f"{reason} ({number})" for reason, number in stream.dropped.most_common(3))
+                raise Impossible(
+                    f"{stream.server} cannot give {stream.left} more {next(iter(+stream.wanted))} tasks that differ enough; "
+                    f"ask for fewer. Most draws were dropped because: {why}"
+                )
+
+
+def _note(done: int, left: int, seconds: float, streams: Sequence[_Stream]) -> str:
+    kept = sum(len(stream.taken) for stream in streams)
+    drawn = kept + sum(stream.dropped.total() for stream in streams)
+    rate = done / seconds if seconds else 0.0
+    rest = f", {left / rate:.0f} s left" if rate else ""
+    return f"{rate:.0f} tasks/s, {kept / max(drawn, 1):.0%} of draws kept{rest}"
 
 
 def synthesize(
-    config: SynthConfig,
-    seed: int,
-    split: Split,
-    size: int,
-    limits: Limits,
-    progress: Callable[[int], None] = lambda done: None,
+    config: SynthConfig, seed: int, split: Split, size: int, limits: Limits, teacher: Teacher | None = None
 ) -> list[Task]:
-    """`size` distinct tasks of a split, each proven by replay. The same arguments give the same tasks.
+    """`size` distinct tasks of a split, each proven by replay, made in this process. Raises Impossible."""
+    synthesis = Synthesis(config, seed, limits, teacher or ScriptedTeacher())
+    with TemporaryDirectory() as folder:
+        streams = synthesis.split(split, size, Path(folder))
+        return list(_interleaved(streams, Path(folder)))
 
-    `progress` is called with the number of tasks so far. Raises Impossible when the settings cannot give that many.
+
+def _interleaved(streams: Sequence[_Stream], folder: Path) -> Iterator[Task]:
+    """The servers in turn."""
+    for group in zip_longest(*(stream.tasks(folder) for stream in streams)):
+        yield from (task for task in group if task is not None)
+
+
+def write_dataset(synthesis: Synthesis, folder: Path) -> None:
+    """Write train.parquet, heldout.parquet and counts.json; goes on with the blocks that a killed run left in `folder`.
+
+    Raises Impossible when the settings cannot give that many tasks.
     """
-    tasks: list[Task] = []
-    unique = Deduplicator(config.jaccard)
-    for drawn, (task, episode) in enumerate(stream(config, seed, split, limits)):
-        if unique.is_new(task, episode):
-            tasks.append(task)
-            progress(len(tasks))
-        if len(tasks) == size:
-            break
-        if drawn > 20 * (size + 10):
-            raise Impossible(f"only {len(tasks)} of {size} tasks differ enough; ask for fewer or more synth.worlds")
-    return tasks
+    config, parts = synthesis.config, folder / _PARTS
+    counts: dict[str, Any] = {"seed": synthesis.seed, "settings": asdict(config), "teacher": synthesis.teacher.name}
+    sizes: dict[Split, int] = {"train": config.train_tasks, "heldout": config.heldout_tasks}
+    report = synthesis.progress
+    total = 0
+    for split, file in (("train", TRAIN), ("heldout", HELDOUT)):
+        size = sizes[split]  # type: ignore[index]
+        synthesis.progress = partial(_shifted, report, total, split)
+        streams = synthesis.split(split, size, parts)  # type: ignore[arg-type]
+        write_tasks(_interleaved(streams, parts), folder / file)
+        counts[split] = _counted(streams)
+        total += size
+    partial_path = folder / f"{COUNTS}.partial"
+    partial_path.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
+    partial_path.replace(folder / COUNTS)
+    for part in parts.iterdir():
+        part.unlink()
+    parts.rmdir()
+
+
+def _shifted(report: Progress, total: int, split: str, done: int, note: str) -> None:
+    report(total + done, f"{split}: {note}")
+
+
+def _counted(streams: Sequence[_Stream]) -> dict[str, Any]:
+    dropped = sum((stream.dropped for stream in streams), Counter[str]())
+    kept = sum(len(stream.taken) for stream in streams)
+    return {"candidates": kept + dropped.total(), "kept": kept, "dropped": {str(k): dropped[k] for k in sorted(dropped)}}
+
+
+def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iterator[tuple[Task, Episode]]:
+    """Endless validated tasks with the oracle's episode on each, the servers in turn, not deduplicated."""
+    maker = BlockMaker(config, seed, limits, ScriptedTeacher())
+    for number in count():
+        blocks = [_loop().run(maker.make(split, server, number)) for server in config.servers]
+        for group in zip_longest(*(block.made for block in blocks)):
+            yield from ((made.task, made.episode) for made in group if made is not None)
+

@@ -1,0 +1,139 @@
+"""One block of tasks: what one start state of one server gives. Blocks know nothing of each other.
+
+So they can be made anywhere in any order, and the same block has the same bytes.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal
+
+from proverl.agent import Limits
+from proverl.core import Episode, Task, TaskKind
+from proverl.envs import load_server
+from proverl.synth.assemble import Assembly
+from proverl.synth.config import SynthConfig
+from proverl.synth.plan import draw_information
+from proverl.synth.reasons import Reason, Unproven
+from proverl.synth.scene import Information, Teacher
+from proverl.synth.validate import check_effect, check_sources, replay
+from proverl.synth.walk import walk
+
+Split = Literal["train", "heldout"]
+
+_FIRST_HELDOUT_WORLD = 1_000_000
+_HELDOUT_SHARE = 5  # one chain in five is never trained on
+_TRIES = 60  # draws for one task before its place in the block stays empty
+_AIMED = 30  # of these, draws that must have the wanted tool
+_FOREIGN = 0.6  # share of abstention tasks that ask for another server's tool
+
+
+@dataclass(frozen=True)
+class Made:
+    """A validated task with the oracle's episode on it."""
+
+    task: Task
+    episode: Episode
+
+
+@dataclass
+class Block:
+    """The tasks of one block, and how many draws were dropped for which reason."""
+
+    made: list[Made] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def is_heldout(names: tuple[str, ...]) -> bool:
+    """Whether a chain of tool names belongs to the held-out tasks; it follows from the names alone."""
+    return hashlib.blake2b(" ".join(names).encode(), digest_size=8).digest()[0] % _HELDOUT_SHARE == 0
+
+
+def kind_at(config: SynthConfig, place: int) -> TaskKind:
+    """The kind of the task at a place of a server: spread evenly, so that any n in a row have the configured shares."""
+    for kind, share in ((TaskKind.ABSTENTION, config.abstention), (TaskKind.CLARIFICATION, config.clarification)):
+        if int((place + 1) * share + 0.5) > int(place * share + 0.5):
+            return kind
+    return TaskKind.MULTI_TURN
+
+
+@dataclass(frozen=True)
+class BlockMaker:
+    """Makes blocks with one teacher."""
+
+    config: SynthConfig
+    seed: int
+    limits: Limits
+    teacher: Teacher
+
+    async def make(self, split: Split, server: str, number: int) -> Block:
+        """Block `number` of a server: at most `tasks_per_world` tasks, fewer when draws lead nowhere."""
+        block = Block()
+        size = self.config.tasks_per_world
+        for place in range(number * size, (number + 1) * size):
+            made = await self._draw(split, server, number, place, block.dropped)
+            if made is not None:
+                block.made.append(made)
+        return block
+
+    async def _draw(self, split: Split, server: str, number: int, place: int, dropped: Counter[str]) -> Made | None:
+        rng = Random(f"{self.seed}:{split}:{server}:{place}")
+        kind = kind_at(self.config, place)
+        tools = [tool.name for tool in load_server(server).tools if not tool.hidden]
+        world = number + (_FIRST_HELDOUT_WORLD if split == "heldout" else 0)
+        information = draw_information(self.config, rng)
+        for attempt in range(_TRIES):
+            target = tools[place % len(tools)] if attempt < _AIMED else ""
+            draw = _Draw(self, split, server, world, f"{split}-{self.seed}-{server}-{place}", target, rng)
+            try:
+                task = await draw.task(kind, information)
+                check_sources(task)
+                episode = await replay(task, self.limits)
+                check_effect(task, episode)
+                check_size(task, episode, self.config)
+                return Made(task, episode)
+            except Unproven as error:
+                dropped[error.reason] += 1
+        return None
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """One try at a task."""
+
+    maker: BlockMaker
+    split: Split
+    server: str
+    world: int
+    id: str
+    target: str
+    rng: Random
+
+    async def task(self, kind: TaskKind, information: Information) -> Task:
+        """An unvalidated task. Raises Unproven when this draw leads nowhere."""
+        config, rng = self.maker.config, self.rng
+        assembly = Assembly(config, self.maker.teacher, rng, self.id)
+        if kind == TaskKind.ABSTENTION:
+            others = [name for name in config.servers if name != self.server]
+            foreign = walk(rng.choice(others), self.world, 1, rng, config) if others and rng.random() < _FOREIGN else None
+            return await assembly.abstention(foreign, self.server, self.world)
+        chain = walk(self.server, self.world, rng.randint(*config.chain_length), rng, config, self.target)
+        if chain is None:
+            raise Unproven(Reason.STUCK)
+        if is_heldout(chain.names) != (self.split == "heldout"):
+            raise Unproven(Reason.WRONG_SPLIT)
+        if kind == TaskKind.CLARIFICATION:
+            return await assembly.missing_function(chain)
+        return await assembly.multi_turn(chain, information)
+
+
+def check_size(task: Task, episode: Episode, config: SynthConfig) -> None:
+    """Raise Unproven when the oracle's episode is longer than the configured number of characters."""
+    if not config.max_characters:
+        return
+    signatures = sum(len(name) + 1 for tool in task.tools for name in (tool.name, *tool.parameters["properties"]))
+    spoken = sum(len(str(message.get("content") or "")) for message in episode.messages)
+    called = sum(len(str(record.call)) for record in episode.calls)
+    if signatures + spoken + called > config.max_characters:
+        raise Unproven(Reason.TOO_LONG, f"{signatures + spoken + called} characters")

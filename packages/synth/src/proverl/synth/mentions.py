@@ -1,0 +1,210 @@
+"""What a conversation has on its mind: which entities, amounts and days can be spoken of without naming them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from proverl.core import Json, Tool, follow
+from proverl.envs import Server
+from proverl.synth.chain import Argument, Derived
+from proverl.synth.schema import plain, result_entities, values_at
+from proverl.synth.spoken import OPERATIONS, derive
+
+_SAME = 0.3  # share of entities named before that are called "the same account" and not named again
+_EXTREMES = {  # of a list's items, by a number that they have
+    "price": ("the cheapest {}", "the most expensive {}"),
+    "rating": ("the lowest rated {}", "the best rated {}"),
+    "balance": ("the {} with the lowest balance", "the {} with the highest balance"),
+    "amount": ("the {} with the smallest amount", "the {} with the largest amount"),
+    "total": ("the {} with the lowest total", "the {} with the highest total"),
+    "distance_km": ("the nearest {}", "the farthest {}"),
+    "duration_min": ("the shortest {}", "the longest {}"),
+    "quantity": ("the {} with the smallest quantity", "the {} with the largest quantity"),
+    "capacity": ("the smallest {}", "the largest {}"),
+}
+_BY_EXTREME = 0.6  # share of list items spoken of by what they have most or least of, where that is possible
+_FIGURES = ("balance", "total", "amount", "price", "subtotal", "available", "spent", "due", "cost")
+_DAYS_LATER = {"the day after that": "+1 days", "a week after that": "+7 days", "two days later": "+2 days"}
+
+
+@dataclass(frozen=True)
+class _Mention:
+    value: str
+    origin: tuple[int, str] | None
+    words: Sequence[str]  # ways to speak of it; none when it is named again
+
+
+@dataclass(frozen=True)
+class _Known:
+    """An amount or a day that was said or returned."""
+
+    value: Json
+    step: int
+    path: str
+    result: bool = False
+
+    def derived(self, operation: str) -> Derived:
+        return Derived(operation, "result" if self.result else "argument", self.step, self.path)
+
+
+class Mentions:
+    """What was mentioned so far, the latest last."""
+
+    def __init__(self, server: Server, indirect: float, rng: Random) -> None:
+        self._server = server
+        self._indirect = indirect
+        self._rng = rng
+        self._salient: dict[str, _Mention] = {}
+        self._origins: dict[str, tuple[int, str] | None] = {}  # where each value was first seen; None: the user said it
+        self._amount: _Known | None = None
+        self._figure: _Known | None = None
+        self._day: _Known | None = None
+
+    @property
+    def entities(self) -> set[str]:
+        """Kinds of entities that can be spoken of."""
+        return set(self._salient)
+
+    @property
+    def known_by_results(self) -> set[str]:
+        """Those of them whose value only a result knows."""
+        return {entity for entity, mention in self._salient.items() if mention.origin is not None}
+
+    def is_sayable(self, value: Json) -> bool:
+        """Whether the user may name this value: no result of the conversation has brought it up."""
+        return self._origins.get(str(value)) is None
+
+    def recall(self, entities: Sequence[str], taken: Sequence[Json]) -> Argument | None:
+        """The latest mention of one of these kinds, as an argument."""
+        for entity in reversed(self._salient):
+            mention = self._salient[entity]
+            if entity in entities and mention.value not in taken:
+                same = mention.origin is None and self._rng.random() >= _SAME
+                words = "" if same else self._rng.choice(mention.words)
+                return Argument(mention.value, mention.origin, entity, words)
+        return None
+
+    def related(self, schema: dict[str, Any]) -> Argument | None:
+        """A value that is spoken of by its relation to an amount or a day known by then."""
+        if schema.get("multipleOf") == 0.01:
+            found = self._related_amount()
+            return found if found and 0 < float(found.value) <= schema.get("maximum", 1e12) else None  # type: ignore[arg-type]
+        if schema.get("format") == "date" and self._day is not None:
+            words = self._rng.choice(("the same day", *_DAYS_LATER))
+            if words == "the same day":
+                return Argument(self._day.value, words=words)
+            operation = _DAYS_LATER[words]
+            return Argument(derive(operation, self._day.value), words=words, derived=self._day.derived(operation))
+        return None
+
+    def _related_amount(self) -> Argument | None:
+        figure, amount = self._figure, self._amount
+        if figure is not None and self._rng.random() < 0.5:
+            name = figure.path.replace("_", " ")
+            if self._rng.random() < 0.4:
+                return Argument(figure.value, (figure.step, figure.path), words=f"the full {name}")
+            return self._part(figure, f"that {name}")
+        if amount is None:
+            return None
+        if self._rng.random() < 0.3:
+            return Argument(amount.value, words="the same amount")
+        return self._part(amount, "that amount")
+
+    def _part(self, known: _Known, of: str) -> Argument:
+        operation = self._rng.choice(list(OPERATIONS))
+        words = f"{operation} of {of}" if operation != "twice" else f"twice {of}"
+        return Argument(derive(operation, known.value), words=words, derived=known.derived(operation))
+
+    @staticmethod
+    def from_today(operation: str) -> Derived:
+        """A day that is said by its relation to the reference date."""
+        return Derived(operation, "date")
+
+    def add(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
+        """Take note of a step's arguments and of what it returned."""
+        mentioned: dict[str, dict[str, _Mention]] = {}
+        for argument in arguments.values():
+            entity = argument.entity
+            for value in argument.value if isinstance(argument.value, list) else [argument.value]:
+                if entity and isinstance(value, str):
+                    origin = self._origins.setdefault(value, argument.origin)
+                    words = self._definite("the same" if origin is None else "that", entity)
+                    mentioned.setdefault(entity, {})[value] = _Mention(value, origin, words)
+        listed = self._add_result(index, tool, content, mentioned)
+        for entity, mentions in mentioned.items():
+            self._salient.pop(entity, None)
+            clear = self._clear(entity, list(mentions.values()), listed.get(entity), content)
+            if clear is not None:
+                self._salient[entity] = clear
+        self._note_values(index, tool, arguments, content)
+
+    def _add_result(
+        self, index: int, tool: Tool, content: Json, mentioned: dict[str, dict[str, _Mention]]
+    ) -> dict[str, str]:
+        """Note the entities of a result; return the path of those that are several, by entity."""
+        listed: dict[str, str] = {}
+        for pattern, entity in result_entities(tool.returns):
+            found = [(path, value) for path, value in values_at(content, pattern) if isinstance(value, str)]
+            several = "*" in pattern and len(found) > 1
+            for path, value in found:
+                if self._origins.setdefault(value, (index, path)) is not None and "*" in pattern:
+                    self._origins[value] = (index, path)
+                words = [] if several else self._definite("that", entity)
+                mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))
+            if several and pattern.count("*") == 1:
+                listed.setdefault(entity, pattern)
+        return listed
+
+    def _definite(self, word: str, entity: str) -> list[str]:
+        noun = self._server.nouns.get(entity.split(".")[-1], "one")
+        return [f"that {noun}", f"that {noun}", f"this {noun}"] if word == "that" else [f"{word} {noun}"]
+
+    def _clear(self, entity: str, mentions: list[_Mention], pattern: str | None, content: Json) -> _Mention | None:
+        """What can be spoken of without ambiguity: the only one mentioned, or one of a list by its place or extreme."""
+        if len(mentions) == 1 and mentions[0].words:
+            return mentions[0]
+        if pattern is None or any(mention.words or mention.origin is None for mention in mentions):
+            return None
+        noun = self._server.nouns.get(entity.split(".")[-1], "one")
+        if self._rng.random() >= self._indirect:
+            return _Mention(mentions[0].value, mentions[0].origin, [f"the first {noun}"])
+        found = _extreme(content, pattern, noun, self._rng) if self._rng.random() < _BY_EXTREME else None
+        for mention in mentions:
+            if found and mention.origin is not None and mention.origin[1] == found[1]:
+                return _Mention(mention.value, mention.origin, [found[0]])
+        place, word = self._rng.choice(((0, "first"), (1, "second"), (-1, "last")))
+        return _Mention(mentions[place].value, mentions[place].origin, [f"the {word} {noun}"])
+
+    def _note_values(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
+        properties = tool.parameters["properties"]
+        for name, argument in arguments.items():
+            schema = plain(properties[name])
+            if schema.get("multipleOf") == 0.01:
+                self._amount = _Known(argument.value, index, name)
+            if schema.get("format") == "date":
+                self._day = _Known(argument.value, index, name)
+        self._figure = next(
+            (
+                _Known(content[name], index, name)
+                for name in _FIGURES
+                if isinstance(content, dict) and isinstance(content.get(name), int | float)
+            ),
+            None,
+        )
+
+
+def _extreme(content: Json, pattern: str, noun: str, rng: Random) -> tuple[str, str] | None:
+    """Words for the one item of a list that has the least or most of something, and the path to its id; None if none."""
+    items_at, _, key = pattern.partition(".*.")
+    items = follow(content, items_at) if key else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        return None
+    for name, words in _EXTREMES.items():
+        numbers = [item.get(name) for item in items]  # type: ignore[union-attr]
+        if len(numbers) > 1 and all(isinstance(number, int | float) for number in numbers):
+            most = rng.random() < 0.5
+            best = (max if most else min)(numbers)  # type: ignore[type-var]
+            if numbers.count(best) == 1:
+                return words[most].format(noun), f"{items_at}.{numbers.index(best)}.{key}"
+    return None

@@ -1,0 +1,87 @@
+"""Questions and small talk that no tool of any server serves."""
+
+from random import Random
+
+_COUNTRIES = (
+    "Australia Brazil Canada Denmark Egypt Finland Ghana Hungary Iceland Japan Kenya Latvia Morocco Norway Oman Peru Qatar "
+    "Romania Senegal Thailand Uruguay Vietnam Zambia"
+).split()
+_ANIMALS = "penguins otters camels octopuses hedgehogs parrots snails giraffes bats goats".split()
+_WORDS = "ubiquitous serendipity laconic ephemeral candid gregarious obsolete frugal nebulous stoic".split()
+_LANGUAGES = "Spanish German Japanese Swahili Portuguese Finnish Welsh Turkish".split()
+_GREETINGS = ("good morning", "thank you very much", "where is the library", "happy birthday", "see you soon")
+_STAINS = ("red wine", "coffee", "grass", "ink", "chocolate", "beetroot")
+_CLOTHS = ("a shirt", "a linen tablecloth", "a wool jumper", "the sofa", "a pair of jeans")
+_BOOKS = ("Pride and Prejudice", "Moby-Dick", "Dracula", "Middlemarch", "Don Quixote", "War and Peace", "Frankenstein")
+_FOODS = ("an egg", "brown rice", "a sweet potato", "lentils", "corn on the cob", "asparagus")
+_WHYS = (
+    "the sky is blue",
+    "cats purr",
+    "bread rises",
+    "leaves change colour",
+    "the moon has phases",
+    "ice floats",
+    "onions make us cry",
+    "we yawn",
+    "metal feels colder than wood",
+)
+_PAIRS = (
+    ("a llama", "an alpaca"),
+    ("a crocodile", "an alligator"),
+    ("jam", "marmalade"),
+    ("a violin", "a viola"),
+    ("weather", "climate"),
+    ("a comet", "an asteroid"),
+)
+_BATTLES = ("Hastings", "Waterloo", "Marathon", "Agincourt", "Gettysburg", "Trafalgar")
+_PETS = ("ginger cat", "shy greyhound", "talkative parrot", "black rabbit", "old tortoise")
+_TEMPLATES = (
+    "What's the capital of {country}?",
+    "Which language do most people speak in {country}?",
+    "Can you tell me a joke about {animals}?",
+    "Tell me a fun fact about {animals}.",
+    "What does '{word}' mean?",
+    "Use the word '{word}' in a sentence.",
+    "How do you say '{greeting}' in {language}?",
+    "How do I get a {stain} stain out of {cloth}?",
+    "Who wrote {book}?",
+    "Is {book} worth reading?",
+    "How long should I cook {food}?",
+    "Explain in one sentence why {why}.",
+    "Why is it that {why}?",
+    "What's the difference between {one} and {other}?",
+    "Who won the battle of {battle}?",
+    "What's a good name for a {pet}?",
+    "What is {a} times {b}?",
+    "What's {a} plus {b}, off the top of your head?",
+    "Write me a two-line poem about {animals}.",
+    "Give me three words that rhyme with '{rhyme}'.",
+    "Is a {fruit} a fruit or a vegetable?",
+    "Which planet is number {place} from the sun?",
+)
+
+
+def unrelated(rng: Random) -> str:
+    """One question, drawn from a few thousand."""
+    one, other = rng.choice(_PAIRS)
+    return rng.choice(_TEMPLATES).format(
+        country=rng.choice(_COUNTRIES),
+        animals=rng.choice(_ANIMALS),
+        word=rng.choice(_WORDS),
+        greeting=rng.choice(_GREETINGS),
+        language=rng.choice(_LANGUAGES),
+        stain=rng.choice(_STAINS),
+        cloth=rng.choice(_CLOTHS),
+        book=rng.choice(_BOOKS),
+        food=rng.choice(_FOODS),
+        why=rng.choice(_WHYS),
+        one=one,
+        other=other,
+        battle=rng.choice(_BATTLES),
+        pet=rng.choice(_PETS),
+        a=rng.randint(11, 99),
+        b=rng.randint(11, 99),
+        rhyme=rng.choice(("light", "stone", "moon", "rain", "tree", "gold")),
+        fruit=rng.choice(("tomato", "pumpkin", "cucumber", "rhubarb stalk", "olive")),
+        place=rng.choice(("two", "four", "five", "six", "seven")),
+    )
