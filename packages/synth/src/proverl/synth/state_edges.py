@@ -30,7 +30,7 @@ _SEEDS = (0, 1, 2)
 _DRAWS = 24  # calls of one tool that look for refusals, per world
 _CAUSES = 6  # situations kept of one tool, each with a cause of its own, per world
 _TRIES = 3  # calls of `before` that try to lift one refusal
-_DECIDED = 2  # times that `before` lifted (or more often left) a cause, after which the two are tried no more
+_DECIDED = 2  # by how many times more one outcome is seen than the other, after which the two are tried no more
 _CALLS = 15_000  # calls that one server may cost, all worlds together
 _TICK = timedelta(minutes=1)  # what a writing call takes
 
@@ -76,7 +76,7 @@ def state_edges(server: str, calls: int = _CALLS) -> frozenset[tuple[str, str]]:
         for refused in world.refusals():
             for before in world.writers:
                 trial = before.name, refused.tool.name, refused.cause
-                if trial[0] == trial[1] or max(lifted[trial], left[trial] - lifted[trial]) >= _DECIDED:
+                if trial[0] == trial[1] or abs(lifted[trial] - left[trial]) >= _DECIDED:
                     continue
                 outcome = world.lifts(before, refused)
                 lifted[trial] += outcome is True
