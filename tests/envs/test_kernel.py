@@ -407,7 +407,7 @@ def waiting_server(release):
 
 
 async def test_a_tool_that_cannot_be_interrupted_is_given_up_and_holds_up_no_other_session(monkeypatch):
-    monkeypatch.setattr("proverl.envs.session._GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("proverl.envs.session.GRACE_SECONDS", 0.1)
     release = threading.Lock()
     release.acquire()
     server = waiting_server(release)

@@ -3,8 +3,7 @@
 import asyncio
 import hashlib
 import sqlite3
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from functools import lru_cache
@@ -19,16 +18,16 @@ from proverl.core import Call, ErrorCode, Json, Result, Tool, canonical_json
 from proverl.envs.context import Context
 from proverl.envs.deadline import Deadline, Overdue
 from proverl.envs.errors import Refusal
-from proverl.envs.registry import load_server
+from proverl.envs.registry import load_server, server_names
 from proverl.envs.schema import brief, explain
 from proverl.envs.server import Server, ToolFunction
 from proverl.envs.state import Row, digest, dump, raw_connection
+from proverl.envs.worker_process import GRACE_SECONDS, WorkerEnded, WorkerFailed, WorkerSession, threads
 
 _EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
 _TICK = timedelta(minutes=1)
 CALL_SECONDS = 5.0
-_GRACE_SECONDS = 1.0  # after its deadline, in which a tool is interrupted
-_threads = ThreadPoolExecutor(64, thread_name_prefix="proverl-tool")
+_Run = Callable[[str, dict[str, Json]], Result]
 _EXACT = 2**53  # up to here a float that is whole is that integer
 
 
@@ -45,6 +44,14 @@ def _tools_of(servers: tuple[Server, ...], counts: tuple[int, ...]) -> Mapping[s
                 raise ValueError(f"servers {found[name][0].name} and {server.name} both have a tool {name!r}")
             found[name] = (server, function)
     return found
+
+
+def _installed(servers: Sequence[Server]) -> bool:
+    """Whether another process finds these servers by their names."""
+    try:
+        return all(server.name in server_names() and load_server(server.name) is server for server in servers)
+    except ValueError:
+        return False
 
 
 def start_time(seed: int) -> datetime:
@@ -79,8 +86,9 @@ class Session:
         self._answered: dict[str, tuple[str, Result]] = {}
         self._closed = False
         self._busy = False  # while a tool runs
-        self._running: asyncio.Future[Result] | None = None  # the last call in a thread
-        self._stuck = ""  # the tool that was given up
+        self._running: asyncio.Future[Any] | None = None  # the last call in a thread
+        self._away: WorkerSession | None = None  # where the states are when they are in a worker
+        self._lost = ""  # the reason, when it is lost
         # our own tools take a millisecond, can be interrupted, and keep the order of a batch of episodes
         self._ours = all(
             entry.function.__module__.startswith("proverl.envs.servers.") for _, entry in self._functions.values()
@@ -98,9 +106,12 @@ class Session:
         Raises RuntimeError when the session is closed.
         """
         self._check_open()
+        return self._answer(self._run, name, arguments, call_id)
+
+    def _answer(self, run: _Run, name: str, arguments: dict[str, Json], call_id: str) -> Result:
         self._busy = True
         try:
-            return self._once(name, arguments, call_id) if call_id else self._run(name, arguments)
+            return self._once(run, name, arguments, call_id) if call_id else run(name, arguments)
         except RecursionError:
             return Result(None, ErrorCode.INVALID_ARGUMENTS, "the arguments are nested too deeply; make them flatter")
         finally:
@@ -108,13 +119,13 @@ class Session:
             if self._closed:  # meanwhile, by another thread, which left the states to this one
                 self._release()
 
-    def _once(self, name: str, arguments: dict[str, Json], call_id: str) -> Result:
+    def _once(self, run: _Run, name: str, arguments: dict[str, Json], call_id: str) -> Result:
         try:
             text = repr((name, arguments))
         except ValueError:  # Python writes no integer of so many digits
             return Result(None, ErrorCode.INVALID_ARGUMENTS, "a number has thousands of digits; use a smaller one")
         if call_id not in self._answered:
-            self._answered[call_id] = (text, self._run(name, arguments))
+            self._answered[call_id] = (text, run(name, arguments))
         first, result = self._answered[call_id]
         if first != text:
             told = f"call id {call_id!r} was used for another call; use a new id"
@@ -124,38 +135,82 @@ class Session:
     async def execute(self, call: Call) -> Result:
         """The same as `call`, in the shape that the episode loop shares with remote environments.
 
-        Tools of others run in a thread, so that a slow one holds up nothing else. One that cannot be interrupted (it
-        waits for something outside Python and SQL) is given up after its deadline, and with it the session.
+        Tools of others run elsewhere, so that a slow one holds up nothing else: those of installed servers in a worker
+        process, other ones in a thread. One that cannot be interrupted (it waits for something outside Python and SQL)
+        is given up after its deadline, and with it the session; so is one that ends its process.
         """
         if self._ours:
             return self.call(call.name, call.arguments, call.id)
         async with self._turn:
-            if not self._stuck and not await self._wait_for(self._running):  # a caller went away, its call runs on
-                self._stuck = "a tool"
-            if self._stuck:
-                return Result(None, ErrorCode.CRASHED, f"{self._stuck} has not come back; the session is lost")
-            loop = asyncio.get_running_loop()
-            running = loop.run_in_executor(_threads, self.call, call.name, call.arguments, call.id)
+            await self._last_one()
+            if self._lost:
+                return Result(None, ErrorCode.CRASHED, self._lost)
+            run = self._run_away if self._goes_away() else self._run
+            running = asyncio.get_running_loop().run_in_executor(
+                threads, self._answer, run, call.name, call.arguments, call.id
+            )
             self._running = running
-            done = await self._wait_for(running)
-            if done:
-                return running.result()
-            self._stuck = call.name
-            told = f"{call.name} took longer than {self.call_seconds:g} seconds and does not stop; the session is lost"
-            return Result(None, ErrorCode.TIMEOUT, told)
+            return running.result() if await self._wait_for(running) else self._give_up(call.name)
 
     async def state_digest(self) -> str:
-        """The same as `digest`, in that shape. Raises RuntimeError when a tool has not come back."""
+        """The same as `digest`, in that shape. Raises RuntimeError when the session is lost."""
         async with self._turn:
-            if self._stuck or not await self._wait_for(self._running):
-                raise RuntimeError(f"{self._stuck or 'a tool'} has not come back; the session is lost")
-            return self.digest()
+            await self._last_one()
+            if self._lost:
+                raise RuntimeError(self._lost)
+            if self._ours or not self._goes_away():
+                return self.digest()
+            running = asyncio.get_running_loop().run_in_executor(threads, self._away_digest)
+            self._running = running
+            return await running
 
-    async def _wait_for(self, running: "asyncio.Future[Result] | None") -> bool:
-        """Whether this call has come back, before its deadline and some grace."""
+    def _goes_away(self) -> bool:
+        """Whether the states are in a worker process, or can be: none was written here, and their servers are there."""
+        if self._closed:
+            raise RuntimeError(f"session {self.id} is closed; open a new one")
+        if self._away is None and not self._written and _installed(self._servers):
+            names = [server.name for server in self._servers]
+            self._away = WorkerSession(names, self.seed, self.id, self.call_seconds)
+        return self._away is not None
+
+    def _run_away(self, name: Any, arguments: Any) -> Result:
+        assert self._away is not None
+        reads = isinstance(name, str) and name in self._functions and self._functions[name][1].tool.read_only
+        try:
+            result, self.now = self._away.call(name, arguments, writes=not reads)
+            return result
+        except WorkerEnded as ended:
+            if ended.late:
+                return self._give_up(name)
+            self._lost = f"{name} has ended its process; the session is lost"
+        except WorkerFailed as failed:
+            self._lost = f"{failed}; the session is lost"
+        return Result(None, ErrorCode.CRASHED, self._lost)
+
+    def _away_digest(self) -> str:
+        assert self._away is not None
+        try:
+            return self._away.digest()
+        except (WorkerEnded, WorkerFailed) as error:
+            self._lost = f"{error}; the session is lost"
+            raise RuntimeError(self._lost) from error
+
+    def _give_up(self, tool: str) -> Result:
+        self._lost = f"{tool} has not come back; the session is lost"
+        told = f"{tool} took longer than {self.call_seconds:g} seconds and does not stop; the session is lost"
+        return Result(None, ErrorCode.TIMEOUT, told)
+
+    async def _last_one(self) -> None:
+        """Wait for a call that runs on though its caller went away."""
+        if not self._lost and not await self._wait_for(self._running):
+            self._give_up("a tool")
+
+    async def _wait_for(self, running: "asyncio.Future[Any] | None") -> bool:
+        """Whether this call has come back, before its deadline and some grace; one from a worker always does."""
         if running is None or running.done():
             return True
-        done, _ = await asyncio.wait([running], timeout=self.call_seconds + _GRACE_SECONDS)
+        limit = None if self._away else self.call_seconds + GRACE_SECONDS
+        done, _ = await asyncio.wait([running], timeout=limit)
         return bool(done)
 
     def digest(self) -> str:
@@ -195,8 +250,19 @@ class Session:
                     raise AssertionError(told) from error
 
     def _check_open(self) -> None:
+        """Raise RuntimeError when the session is closed or lost; get states back that were in a worker."""
         if self._closed:
             raise RuntimeError(f"session {self.id} is closed; open a new one")
+        if self._away is None:
+            return
+        if self._lost:
+            raise RuntimeError(self._lost)
+        if self._running is not None and not self._running.done():
+            raise RuntimeError(f"a call of session {self.id} runs in another process; wait for it")
+        away, self._away, self.now = self._away, None, self._start
+        away.close()
+        for name, arguments, _ in away.done:
+            self._run(name, arguments)
 
     def close(self) -> None:
         """Release every state, after a call that still runs; closing again does nothing."""
@@ -205,6 +271,8 @@ class Session:
             self._release()
 
     def _release(self) -> None:
+        if self._away is not None:
+            self._away.close()
         while self._states:
             self._states.popitem()[1].close()
 
