@@ -68,7 +68,7 @@ def test_memory_is_flat_in_the_number_of_rows(handmade, tmp_path):
         tracemalloc.stop()
         return top + pa.total_allocated_bytes()
 
-    assert peak(2_400) < 1.5 * peak(600)
+    assert peak(1_536) < 1.5 * peak(512)
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(handmade, tmp_path):

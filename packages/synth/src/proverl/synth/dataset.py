@@ -62,7 +62,7 @@ def _row(task: Task) -> dict[str, Any]:
         "persona": str(task.notes.get("persona") or ""),
         "information": str(task.notes.get("information") or ""),
         "perturbations": perturbations(task),
-        "digest": getattr(task, "digest", ""),
+        "digest": task.digest,
         "task": task_to_json(task),
     }
 
@@ -90,13 +90,18 @@ def iter_tasks(path: Path) -> Iterator[Task]:
 
     Raises FileNotFoundError, or ValueError that names the row and what is wrong in it.
     """
-    if not path.exists():
-        raise FileNotFoundError(f"no tasks at {path}; run the synth stage first")
-    for number, text in enumerate(_lines(path) if path.suffix == ".jsonl" else _column(path)):
+    for number, text in enumerate(iter_texts(path)):
         try:
             yield task_from_json(text)
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {error}") from None
+
+
+def iter_texts(path: Path) -> Iterator[str]:
+    """The tasks of a file as JSON, unchecked. Raises FileNotFoundError, or ValueError for another kind of file."""
+    if not path.exists():
+        raise FileNotFoundError(f"no tasks at {path}; run the synth stage first")
+    yield from _lines(path) if path.suffix == ".jsonl" else _column(path)
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -104,13 +109,23 @@ def _lines(path: Path) -> Iterator[str]:
         yield from (line for line in lines if line.strip())
 
 
-def _column(path: Path) -> Iterator[str]:
+def _open(path: Path) -> Any:
     try:
-        file = pq.ParquetFile(path)
+        return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path} is no Parquet file: {error}") from None
-    with file:
+
+
+def _column(path: Path) -> Iterator[str]:
+    with _open(path) as file:
         if "task" not in file.schema_arrow.names:
             raise ValueError(f"{path} has no column 'task'; its columns are {', '.join(file.schema_arrow.names)}")
         for batch in file.iter_batches(_GROUP, columns=["task"]):
             yield from batch.column(0).to_pylist()
+
+
+def count_rows(path: Path) -> int | None:
+    """The number of rows of a Parquet file; None for JSON lines, which do not say. Raises ValueError for others."""
+    if not path.exists() or path.suffix == ".jsonl":
+        return None
+    return int(_open(path).metadata.num_rows)
