@@ -19,6 +19,7 @@ from proverl.agent.limits import Limits
 from proverl.evals.config import EvalsConfig
 from proverl.reward import RewardConfig
 from proverl.synth.config import SynthConfig
+from proverl.synth.teacher_config import TeacherConfig
 from proverl.trainer.config import ModelConfig, TrainerConfig
 
 StageName = Literal["synth", "warmstart", "grpo", "evals", "report"]
@@ -38,13 +39,6 @@ class EnvsConfig:
 
     servers: tuple[str, ...]
     limits: Limits
-
-
-@dataclass(frozen=True)
-class TeacherConfig:
-    """Who writes queries and demonstrations."""
-
-    name: Literal["scripted"]
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,20 @@ def test_a_component_ablation_changes_that_weight_and_nothing_else(part):
     assert {key for key in vars(full) if getattr(full, key) != getattr(without, key)} == {"experiment", "reward"}
 
 
+def test_the_papers_teachers_are_asked_where_the_environment_says(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://models.example/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", "a-very-secret-key")
+    for name, model in (("gemma_4_31b", "google/gemma-4-31B-it"), ("qwen3_32b", "Qwen/Qwen3-32B")):
+        (config,) = check([f"teacher={name}", "teacher.options.top_k=7"])
+        assert (config.teacher.name, config.teacher.model) == (name, model)
+        assert config.teacher.base_url == "https://models.example/v1"
+        assert config.teacher.options == {"top_k": 7, "chat_template_kwargs": {"enable_thinking": False}}
+        assert "secret" not in repr(config)
+    assert check([])[0].teacher.scripted
+    monkeypatch.setenv("OPENAI_BASE_URL", "")
+    assert "teacher.base_url is ''; write http://HOST:PORT/v1, or set OPENAI_BASE_URL." in told("teacher=qwen3_32b")
+
+
 def test_overlays_can_be_stacked():
     (config,) = check(["experiment=[main,no_arg]"])
     assert (config.trainer.steps, config.reward.arg) == (350, 0)
@@ -105,6 +119,9 @@ def test_hydras_own_questions_are_left_to_hydra(flag):
         (["seed=x"], ["seed is 'x'", "integer"]),
         (["stages=[synth,foo]"], ["stages.1 is 'foo'", "'synth'", "'grpo'"]),
         (["envs.limits.calls=0"], ["limits.calls is 0", "at least 1"]),
+        (["teacher=gemma"], ["teacher has no option 'gemma'", "did you mean gemma_4_31b?"]),
+        (["teacher=gemma_4_31b", "teacher.concurrency=0"], ["teacher.concurrency is 0", "at least 1"]),
+        (["teacher.temperature=hot"], ["teacher.temperature is 'hot'", "number"]),
         (["synth.chain_length=[1]"], ["synth.chain_length", "[1]"]),
         (["tracking.uri=file:/tmp/x"], ["tracking.uri", "sqlite:///"]),
         (["experiment=null"], ["experiment=null", "beta0"]),
