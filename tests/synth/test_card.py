@@ -46,7 +46,7 @@ def test_the_card_tells_mix_yield_shape_and_tools(folder):
     assert "| kept | 4 (40.0%) | 1 (50.0%) |" in text
     assert text.index("| too similar | 5 (50.0%) | 0 (0.0%) |") < text.index("| stuck | 1 (10.0%) | 1 (50.0%) |")
     assert "| 2 | 2 (50.0%) | 1 (100.0%) |" in text  # calls
-    assert "| missing | 1 (25.0%) | 0 (0.0%) | 20% |" in text
+    assert "| minimal | 1 (50.0%) | 0 (0.0%) | 20% |" in text  # of the multi_turn rows
     assert "| distractors | 1 (25.0%) | 1 (100.0%) | 40% |" in text
     assert "| corrected | 1 (25.0%) | 0 (0.0%) | - |" in text
     assert "| derived: sum | 1 | 0 |" in text and "Rows with derived values: 1 (25.0%) of train" in text

@@ -12,7 +12,7 @@ from proverl.synth.queries import mean, percentile
 # the paper's figures (Synthesis 3, 4 and 6)
 KINDS = {"multi_turn": 10_895, "clarification": 1_500, "abstention": 1_122}
 _ROWS = sum(KINDS.values())
-_RATES = {"distractors": "40%", "enums_stripped": "30%", "irrelevant_query": "5%", "missing_function": "1,500 rows"}
+_RATES = {"distractors": "40%", "enums_stripped": "30%", "irrelevant_query": "5%", "missing_function": "11.1%"}
 _INFORMATION = {"complete": "60%", "missing": "20%", "minimal": "20%"}
 _RECOVERIES = ("corrected", "alternative", "give_up")
 
@@ -99,7 +99,7 @@ def shape(splits: Splits) -> Iterable[str]:
 def _counted(
     splits: Splits, name: str, pick: Callable[[Figures], Counter[str]], paper: Mapping[str, str] | None
 ) -> str:
-    """Rows by a name and the share among those that come from no outside source."""
+    """Rows by a name and their share among those that come from no outside source."""
     names = list(paper or ()) + sorted({key for f in splits.values() for key in pick(f)} - set(paper or ()))
     rows = [[key, *(_part(pick(f)[key], f.own) for f in splits.values())] for key in names]
     return _table_if_any([name, *splits, "paper"], [[*row, (paper or {}).get(str(row[0]), "-")] for row in rows])
@@ -108,11 +108,20 @@ def _counted(
 def perturbations(splits: Splits) -> Iterable[str]:
     """What makes rows harder, and who wrote them; shares of the rows that come from no outside source."""
     yield "## Information, perturbations, recovery\n"
-    yield _counted(splits, "information in the first request", lambda found: found.information, _INFORMATION)
+    yield _informed(splits)
     yield _counted(splits, "perturbation", lambda found: found.perturbed, _RATES)
     yield _counted(splits, "recovery from a refused call", lambda f: f.recoveries, dict.fromkeys(_RECOVERIES, "-"))
     yield _counted(splits, "persona", lambda found: found.personas, None)
     yield _counted(splits, "teacher", lambda found: found.teachers, None)
+
+
+def _informed(splits: Splits) -> str:
+    """Rows by how much the first request tells, among the rows whose chain is asked for whole."""
+    rows = [
+        [name, *(_part(found.information[name], found.kinds["multi_turn"]) for found in splits.values()), share]
+        for name, share in _INFORMATION.items()
+    ]
+    return table(["information, multi_turn rows", *splits, "paper"], rows)
 
 
 def values(splits: Splits) -> Iterable[str]:

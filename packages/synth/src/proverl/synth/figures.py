@@ -56,7 +56,7 @@ class Figures:
     called: Counter[str] = field(default_factory=Counter)  # rows in which a tool is expected
     offered: Counter[int] = field(default_factory=Counter)  # tools on offer in a row
     edges: Counter[str] = field(default_factory=Counter)
-    information: Counter[str] = field(default_factory=Counter)
+    information: Counter[str] = field(default_factory=Counter)  # of multi_turn rows
     personas: Counter[str] = field(default_factory=Counter)
     perturbed: Counter[str] = field(default_factory=Counter)
     recoveries: Counter[str] = field(default_factory=Counter)
@@ -87,11 +87,9 @@ class Figures:
 
     def _add_notes(self, task: Task, kind: str) -> None:
         notes: Any = task.notes
-        for note, counter in (
-            ("information", self.information),
-            ("persona", self.personas),
-            ("teacher", self.teachers),
-        ):
+        if kind == "multi_turn":  # other rows tell what little they need
+            self.information[str(notes.get("information") or "not noted")] += 1
+        for note, counter in (("persona", self.personas), ("teacher", self.teachers)):
             if notes.get(note):
                 counter[str(notes[note])] += 1
         self.perturbed.update(perturbations(task))
