@@ -90,6 +90,8 @@ def test_every_value_must_trace_to_its_noted_source(holding):
     assert differences(unsaid)[0].startswith("step 0 (list_accounts): customer_id=")
     elsewhere = {"from": "result", "step": 0, "field": "accounts.0.type"}
     assert "account_id" in differences(with_sources(chained, 1, account_id=elsewhere))[0]
+    for odd in ({"from": "turn"}, {"from": "result", "step": 9, "field": "x"}, {"from": "a dream"}, {}, "said"):
+        assert "customer_id" in differences(with_sources(chained, 0, customer_id=odd))[0]
     none = dataclasses.replace(chained, notes={**chained.notes, "sources": [{}, {}]})
     assert len(differences(none)) == 2
     assert differences(dataclasses.replace(chained, notes={})) == []  # nothing was noted
@@ -100,6 +102,7 @@ def test_derived_values_are_computed_again(handmade):
     (found,) = differences(with_derived(crossing, "twice", 20))
     assert "minutes_before=30" in found
     assert "minutes_before=30" in differences(with_derived(crossing, "half", 60))[0]  # nobody said 60
+    assert "minutes_before=30" in differences(with_derived(crossing, "a tenth", 300))[0]  # no such operation
     said = dataclasses.replace(crossing, turns=(crossing.turns[0], crossing.turns[1].replace("30", "half of 60")))
     assert differences(with_derived(said, "half", 60)) == []
 

@@ -11,8 +11,9 @@ from typing import Any
 from proverl.synth import card_sections as sections
 from proverl.synth.dataset import iter_tasks
 from proverl.synth.figures import Figures, count
-from proverl.synth.overlap import Reference, Report, overlap
+from proverl.synth.overlap import Report, overlap
 from proverl.synth.plots import draw
+from proverl.synth.references import Reference
 from proverl.synth.transcript import transcript
 
 SPLITS = ("train", "heldout")

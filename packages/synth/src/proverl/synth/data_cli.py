@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.rule import Rule
 from rich.text import Text
 
 from proverl.core import Task, TaskKind
@@ -83,7 +82,7 @@ def show(
         raise _fail(f"{path} has no such row" + (f" of kind {kind}" if kind else ""))
     for number, task in chosen:
         world = f"{', '.join(task.servers) or 'no server'}, seed {task.seed}"
-        console.print(Rule(f"row {number}: {task.id}, {task.kind}, {world}", align="left"))
+        console.print(Text(f"\nrow {number}: {task.id}, {task.kind}, {world}", "bold underline"))
         for what, text in lines(task, width):
             console.print(Text(text, _STYLES[what]))
 

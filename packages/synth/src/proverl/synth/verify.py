@@ -73,7 +73,7 @@ def _untraced(task: Task) -> Iterator[str]:
     for index, step in enumerate(task.ground_truth.steps):
         for path, value in _leaves(step.arguments):
             source = noted.get((index, path))
-            if source is None or not _traces(task, index, value, source, today):
+            if source is None or not _holds(task, index, value, source, today):
                 yield f"step {index} ({step.name}): {path}={canonical_json(value)} does not come from {source}"
 
 
@@ -88,6 +88,19 @@ def _leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
         yield path, value
     for key, item in items:
         yield from _leaves(item, f"{path}.{key}" if path else str(key))
+
+
+def _holds(task: Task, index: int, value: Any, source: Any, today: date) -> bool:
+    try:
+        return _traces(task, index, value, source, today)
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # a source of another form, an unknown operation
+        return False
 
 
 def _traces(task: Task, index: int, value: Any, source: dict[str, Any], today: date) -> bool:
