@@ -68,6 +68,8 @@ class ProfileConfig:
     step_seconds: float  # of one GRPO step
     eval_task_seconds: float  # of one evaluated task
     synth_task_seconds: float  # of one synthesised task
+    synth_processes: int  # that make tasks side by side
+    ray: str  # address of a Ray cluster that makes them instead, or empty
     warmstart_tokens_per_second: float
     price_per_hour: float  # of the whole machine, in US dollars
 

@@ -4,7 +4,9 @@ Their order here is that of a run. `before` needs no training, so a sweep over t
 Heavy imports (torch, verl) stand inside the functions: a typing mistake must not wait for them.
 """
 
+import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 from experiments.config import Config, RunError
@@ -17,25 +19,30 @@ _SYNTH = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "pr
 
 
 def _synth(inputs: Inputs, folder: Path) -> None:
-    from proverl.synth import Impossible, synthesize, write_tasks
+    from proverl.synth import Impossible, ScriptedTeacher, Synthesis, Workers, write_dataset
+    from proverl.synth.endpoint import EndpointError, EndpointTeacher
 
     config = inputs.config
     total = config.synth.train_tasks + config.synth.heldout_tasks
-    made = 0
+    # beside the stages: what a model was paid to say outlives a change of anything else
+    journal = Path(config.runs_dir) / "teacher.sqlite"
+    endpoint = None if config.teacher.scripted else EndpointTeacher(config.teacher, journal, f"seed-{config.seed}")
+    synthesis = Synthesis(
+        config.synth,
+        config.seed,
+        config.envs.limits,
+        endpoint or ScriptedTeacher(),
+        Workers(config.profile.synth_processes, config.profile.ray),
+        lambda done, note: inputs.report(done, total, note),
+    )
     try:
-        for split, size, file in (
-            ("train", config.synth.train_tasks, TRAIN),
-            ("heldout", config.synth.heldout_tasks, HELDOUT),
-        ):
-
-            def progress(done: int, made: int = made, split: str = split) -> None:
-                inputs.report(made + done, total, f"{split} tasks")
-
-            tasks = synthesize(config.synth, config.seed, split, size, config.envs.limits, progress)  # type: ignore[arg-type]
-            write_tasks(tasks, folder / file)
-            made += len(tasks)
-    except Impossible as error:
+        if endpoint:
+            endpoint.check()
+        write_dataset(synthesis, folder)
+    except (Impossible, EndpointError) as error:
         raise RunError(f"{str(error).rstrip('.')}.") from None
+    if endpoint:
+        (folder / "spent.json").write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")
 
 
 def _warmstart(inputs: Inputs, folder: Path) -> None:
@@ -117,6 +124,7 @@ STAGES = (
         depends=("seed", "envs", "synth", "teacher"),
         code=_SYNTH,
         work=_synth,
+        resumes=True,
         seconds=lambda c: (c.synth.train_tasks + c.synth.heldout_tasks) * c.profile.synth_task_seconds,
     ),
     Stage(

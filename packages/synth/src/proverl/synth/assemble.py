@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from proverl.core import GroundTruth, Json, Task, TaskKind, Tool
+from proverl.core import GroundTruth, Json, Task, TaskKind, Tool, resolve
 from proverl.envs import Session, load_server, start_time
 from proverl.synth.chain import Argument, Chain
 from proverl.synth.config import SynthConfig
@@ -61,6 +61,8 @@ class Assembly:
         tools, notes = self._offer([], excluded, server)
         ask = Ask(tuple(foreign.steps)) if foreign else Ask(unrelated=unrelated(self.rng))
         missing = foreign.steps[0].tool.name if foreign else ""
+        if _objects(missing) & {word for tool in tools for word in _objects(tool.name)}:
+            raise Unproven(Reason.STUCK, "a tool on offer may serve the request")
         notes["irrelevant"] = True
         return await self._task(TaskKind.ABSTENTION, Chain(server, seed), [ask], tools, notes, missing)
 
@@ -133,7 +135,9 @@ class Assembly:
         names = {tool.name for tool in needed} | set(excluded)
         room = config.max_tools - len(needed) if config.max_tools else 10_000
         distractors: list[Tool] = []
-        others = [tool for name in config.servers if name != server for tool in _visible(name) if tool.name not in names]
+        others = [
+            tool for name in config.servers if name != server for tool in _visible(name) if tool.name not in names
+        ]
         if others and room > 0 and rng.random() < config.distractors:
             distractors = rng.sample(others, min(rng.randint(*config.distractor_tools), room, len(others)))
             notes["distractors"] = [tool.name for tool in distractors]
@@ -150,8 +154,6 @@ class Assembly:
 
 def final_digest(servers: Sequence[str], seed: int, truth: GroundTruth) -> str:
     """The digest of the state after the ground truth's calls as they were made."""
-    from proverl.core import resolve
-
     contents: dict[int, Json] = {}
     with Session(servers, seed) as session:
         for index, step in enumerate(truth.steps):
@@ -203,6 +205,11 @@ def _recovery(scene: Scene) -> dict[str, Json]:
         told: Json = {"kind": kind, "turn": attempt.turn, "call": call, "code": str(attempt.result.code)}
         return {"recovery": {**told, "message": attempt.result.message}}  # type: ignore[dict-item]
     return {}
+
+
+def _objects(name: str) -> set[str]:
+    """What a tool is about: the words of its name behind the verb, in the singular."""
+    return {word.removesuffix("s") for word in name.split("_")[1:]}
 
 
 def _visible(server: str) -> list[Tool]:

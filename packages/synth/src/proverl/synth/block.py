@@ -4,6 +4,7 @@ So they can be made anywhere in any order, and the same block has the same bytes
 """
 
 import hashlib
+from asyncio import gather
 from collections import Counter
 from dataclasses import dataclass, field
 from random import Random
@@ -52,10 +53,17 @@ def is_heldout(names: tuple[str, ...]) -> bool:
 
 def kind_at(config: SynthConfig, place: int) -> TaskKind:
     """The kind of the task at a place of a server: spread evenly, so that any n in a row have the configured shares."""
-    for kind, share in ((TaskKind.ABSTENTION, config.abstention), (TaskKind.CLARIFICATION, config.clarification)):
-        if int((place + 1) * share + 0.5) > int(place * share + 0.5):
-            return kind
-    return TaskKind.MULTI_TURN
+    special = config.abstention + config.clarification
+    earlier = _upto(place, special)
+    if _upto(place + 1, special) == earlier:
+        return TaskKind.MULTI_TURN
+    share = config.abstention / special
+    return TaskKind.ABSTENTION if _upto(earlier + 1, share) > _upto(earlier, share) else TaskKind.CLARIFICATION
+
+
+def _upto(number: int, share: float) -> int:
+    """How many of the first `number` are of a kind with this share."""
+    return int(number * share + 0.5)
 
 
 @dataclass(frozen=True)
@@ -71,10 +79,10 @@ class BlockMaker:
         """Block `number` of a server: at most `tasks_per_world` tasks, fewer when draws lead nowhere."""
         block = Block()
         size = self.config.tasks_per_world
-        for place in range(number * size, (number + 1) * size):
-            made = await self._draw(split, server, number, place, block.dropped)
-            if made is not None:
-                block.made.append(made)
+        places = range(number * size, (number + 1) * size)
+        # side by side: a teacher behind an endpoint takes seconds to answer
+        made = await gather(*(self._draw(split, server, number, place, block.dropped) for place in places))
+        block.made += [item for item in made if item is not None]
         return block
 
     async def _draw(self, split: Split, server: str, number: int, place: int, dropped: Counter[str]) -> Made | None:
@@ -116,7 +124,9 @@ class _Draw:
         assembly = Assembly(config, self.maker.teacher, rng, self.id)
         if kind == TaskKind.ABSTENTION:
             others = [name for name in config.servers if name != self.server]
-            foreign = walk(rng.choice(others), self.world, 1, rng, config) if others and rng.random() < _FOREIGN else None
+            foreign = (
+                walk(rng.choice(others), self.world, 1, rng, config) if others and rng.random() < _FOREIGN else None
+            )
             return await assembly.abstention(foreign, self.server, self.world)
         chain = walk(self.server, self.world, rng.randint(*config.chain_length), rng, config, self.target)
         if chain is None:

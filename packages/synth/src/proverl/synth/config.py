@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from proverl.envs import Session
 
-
 _SHARES = ("irrelevant", "turn_decay", "indirect", "recovery")
 PERSONAS = ("plain", "polite", "brisk", "chatty", "formal", "busy", "unsure", "warm")
 
@@ -17,8 +16,8 @@ class SynthConfig:
     `information` are the shares of queries that are complete, lack one required parameter, or are minimal; `indirect` is
     how often values are said by relation to others ("half of that amount", "tomorrow"); `recovery` the share of chains that keep
     a refused call. `max_tools` bounds the tools offered (0: all tools of the task's server); `max_characters` bounds the
-    text of the oracle's episode (0: no bound), so that every kept row fits a small model's window. `workers` processes
-    share the work, or Ray's with `ray`, the address of a cluster.
+    text of the oracle's episode (0: no bound), so that every kept row fits a small model's window. `when2call` and
+    `xlam_irrelevance` are how many of the abstention tasks come from there; `own_tasks` is a JSONL file of further ones.
     """
 
     servers: tuple[str, ...] = ("banking", "calendar", "filesystem")
@@ -44,8 +43,6 @@ class SynthConfig:
     when2call: int = 0
     xlam_irrelevance: int = 0
     own_tasks: str = ""
-    workers: int = 1
-    ray: str = ""
 
     def __post_init__(self) -> None:
         for name in ("clarification", "abstention", "distractors", "strip_enums", "jaccard", *_SHARES):
@@ -63,7 +60,7 @@ class SynthConfig:
             raise ValueError(f"synth.information is {list(self.information)}; {told}")
         if not self.personas or (unknown := set(self.personas) - set(PERSONAS)):
             raise ValueError(f"synth.personas has {sorted(unknown) if self.personas else 'none'}; there are {PERSONAS}")
-        for name in ("train_tasks", "heldout_tasks", "tasks_per_world", "workers"):
+        for name in ("train_tasks", "heldout_tasks", "tasks_per_world"):
             if getattr(self, name) < 1:
                 raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least 1")
         if not self.servers:

@@ -144,15 +144,18 @@ class Mentions:
     ) -> dict[str, str]:
         """Note the entities of a result; return the path of those that are several, by entity."""
         listed: dict[str, str] = {}
+        lists: set[str] = set()
         for pattern, entity in result_entities(tool.returns):
             found = [(path, value) for path, value in values_at(content, pattern) if isinstance(value, str)]
             several = "*" in pattern and len(found) > 1
+            own = pattern.rpartition("*")[0] not in lists  # an item's first entity is the item itself
+            lists.add(pattern.rpartition("*")[0])
             for path, value in found:
                 if self._origins.setdefault(value, (index, path)) is not None and "*" in pattern:
                     self._origins[value] = (index, path)
                 words = [] if several else self._definite("that", entity)
                 mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))
-            if several and pattern.count("*") == 1:
+            if several and own and pattern.count("*") == 1:
                 listed.setdefault(entity, pattern)
         return listed
 
@@ -164,7 +167,7 @@ class Mentions:
         """What can be spoken of without ambiguity: the only one mentioned, or one of a list by its place or extreme."""
         if len(mentions) == 1 and mentions[0].words:
             return mentions[0]
-        if pattern is None or any(mention.words or mention.origin is None for mention in mentions):
+        if pattern is None or len(mentions) < 2 or any(item.words or item.origin is None for item in mentions):
             return None
         noun = self._server.nouns.get(entity.split(".")[-1], "one")
         if self._rng.random() >= self._indirect:

@@ -19,10 +19,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from proverl.agent import Limits
-from proverl.core import Episode, Task, task_from_json, task_to_json
+from proverl.core import Episode, Task, TaskKind, task_from_json, task_to_json
+from proverl.synth.abstention import SourceUnreachable, load_abstention
 from proverl.synth.block import BlockMaker, Split, kind_at
 from proverl.synth.config import SynthConfig
 from proverl.synth.dataset import write_tasks
+from proverl.synth.own import read_own_tasks
 from proverl.synth.reasons import Reason
 from proverl.synth.scene import Teacher
 from proverl.synth.teacher import ScriptedTeacher
@@ -148,13 +150,13 @@ class Synthesis:
     workers: Workers = field(default_factory=Workers)
     progress: Progress = lambda done, note: None
 
-    def split(self, split: Split, size: int, folder: Path) -> list[_Stream]:
+    def split(self, split: Split, size: int, folder: Path, abstentions: int = 0) -> list[_Stream]:
         """Make blocks under `folder` until every server has its share of `size` tasks.
 
-        Raises Impossible when a server cannot give that many different ones.
+        `abstentions` of them are there already. Raises Impossible when a server cannot give that many different ones.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        streams = self._streams(size)
+        streams = self._streams(size, abstentions)
         started, before = time.monotonic(), 0
         with self.workers.map() as pool:
             while any(stream.left for stream in streams):
@@ -167,14 +169,19 @@ class Synthesis:
                 self._give_up_if_barren(streams)
         return streams
 
-    def _streams(self, size: int) -> list[_Stream]:
+    def _streams(self, size: int, abstentions: int) -> list[_Stream]:
         """One stream a server, each with its share of every kind."""
         servers = self.config.servers
         wanted = [Counter[str]() for _ in servers]
         for number in range(size):
-            wanted[number % len(servers)][kind_at(self.config, number)] += 1
+            kind = kind_at(self.config, number)
+            if kind == TaskKind.ABSTENTION and abstentions:
+                abstentions -= 1
+            else:
+                wanted[number % len(servers)][kind] += 1
         return [
-            _Stream(server, part, Deduplicator(self.config.jaccard)) for server, part in zip(servers, wanted, strict=True)
+            _Stream(server, part, Deduplicator(self.config.jaccard))
+            for server, part in zip(servers, wanted, strict=True)
         ]
 
     def _orders(self, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
@@ -235,28 +242,31 @@ def synthesize(
         return list(_interleaved(streams, Path(folder)))
 
 
-def _interleaved(streams: Sequence[_Stream], folder: Path) -> Iterator[Task]:
-    """The servers in turn."""
-    for group in zip_longest(*(stream.tasks(folder) for stream in streams)):
+def _interleaved(streams: Sequence[_Stream], folder: Path, further: Sequence[Task] = ()) -> Iterator[Task]:
+    """The servers and the further tasks in turn."""
+    for group in zip_longest(*(stream.tasks(folder) for stream in streams), iter(further)):
         yield from (task for task in group if task is not None)
 
 
 def write_dataset(synthesis: Synthesis, folder: Path) -> None:
     """Write train.parquet, heldout.parquet and counts.json; goes on with the blocks that a killed run left in `folder`.
 
-    Raises Impossible when the settings cannot give that many tasks.
+    Raises Impossible when the settings cannot give that many tasks, InvalidTasks when `own_tasks` cannot be used.
     """
     config, parts = synthesis.config, folder / _PARTS
     counts: dict[str, Any] = {"seed": synthesis.seed, "settings": asdict(config), "teacher": synthesis.teacher.name}
+    own = read_own_tasks(Path(config.own_tasks), synthesis.limits) if config.own_tasks else []
+    outside, counts["outside"] = _outside(config, synthesis.seed)
     sizes: dict[Split, int] = {"train": config.train_tasks, "heldout": config.heldout_tasks}
     report = synthesis.progress
     total = 0
     for split, file in (("train", TRAIN), ("heldout", HELDOUT)):
         size = sizes[split]  # type: ignore[index]
         synthesis.progress = partial(_shifted, report, total, split)
-        streams = synthesis.split(split, size, parts)  # type: ignore[arg-type]
-        write_tasks(_interleaved(streams, parts), folder / file)
-        counts[split] = _counted(streams)
+        further = [*own, *outside] if split == "train" else []
+        streams = synthesis.split(split, size, parts, len(outside) if split == "train" else 0)  # type: ignore[arg-type]
+        write_tasks(_interleaved(streams, parts, further), folder / file)
+        counts[split] = _counted(streams) | {"own": len(own), "outside": len(outside)} if further else _counted(streams)
         total += size
     partial_path = folder / f"{COUNTS}.partial"
     partial_path.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
@@ -266,6 +276,22 @@ def write_dataset(synthesis: Synthesis, folder: Path) -> None:
     parts.rmdir()
 
 
+def _outside(config: SynthConfig, seed: int) -> tuple[list[Task], dict[str, str]]:
+    """Abstention tasks of other data sets, and what became of each source; what is missing is made here."""
+    tasks: list[Task] = []
+    told: dict[str, str] = {}
+    for source, wanted in (("when2call", config.when2call), ("xlam_irrelevance", config.xlam_irrelevance)):
+        if not wanted:
+            continue
+        try:
+            found = load_abstention(source, wanted, seed)
+            tasks += found
+            told[source] = f"{len(found)} of {wanted} tasks"
+        except SourceUnreachable as error:
+            told[source] = f"none of {wanted} tasks: {error}"
+    return tasks, told
+
+
 def _shifted(report: Progress, total: int, split: str, done: int, note: str) -> None:
     report(total + done, f"{split}: {note}")
 
@@ -273,7 +299,11 @@ def _shifted(report: Progress, total: int, split: str, done: int, note: str) -> 
 def _counted(streams: Sequence[_Stream]) -> dict[str, Any]:
     dropped = sum((stream.dropped for stream in streams), Counter[str]())
     kept = sum(len(stream.taken) for stream in streams)
-    return {"candidates": kept + dropped.total(), "kept": kept, "dropped": {str(k): dropped[k] for k in sorted(dropped)}}
+    return {
+        "candidates": kept + dropped.total(),
+        "kept": kept,
+        "dropped": {str(k): dropped[k] for k in sorted(dropped)},
+    }
 
 
 def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iterator[tuple[Task, Episode]]:
@@ -283,4 +313,3 @@ def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iter
         blocks = [_loop().run(maker.make(split, server, number)) for server in config.servers]
         for group in zip_longest(*(block.made for block in blocks)):
             yield from ((made.task, made.episode) for made in group if made is not None)
-

@@ -15,9 +15,7 @@ def draw_information(config: SynthConfig, rng: Random) -> Information:
     return rng.choices(list(Information), config.information)[0]
 
 
-def plan(
-    chain: Chain, information: Information, unrelated: str, config: SynthConfig, rng: Random
-) -> list[Ask]:
+def plan(chain: Chain, information: Information, unrelated: str, config: SynthConfig, rng: Random) -> list[Ask]:
     """Split a chain into user turns; their number decays from the least (paper, Synthesis 3).
 
     A request of little information, something refused that is given up and an `unrelated` question are turns of their own.

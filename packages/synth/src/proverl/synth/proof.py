@@ -20,7 +20,9 @@ def state_edges(
     """
     flow: nx.DiGraph = nx.DiGraph()
     flow.add_nodes_from(range(len(steps)))
-    flow.add_edges_from((source, index) for index, step in enumerate(steps) for source, _ in find_references(step.arguments))
+    flow.add_edges_from(
+        (source, index) for index, step in enumerate(steps) for source, _ in find_references(step.arguments)
+    )
     edges: set[tuple[int, int]] = set()
     for left_out in range(len(steps)):
         if not writes[left_out]:

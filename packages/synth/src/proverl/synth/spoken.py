@@ -14,7 +14,7 @@ from proverl.synth.values import NoValue
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(r"\d\d:\d\d")
 _SHIFT = re.compile(r"([+-]\d+) days(?: at (\d\d:\d\d))?")
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _SWITCH = {True: ("on", "yes", "enable", "turn on"), False: ("off", "no", "disable", "turn off")}
 
 OPERATIONS: dict[str, Callable[[float], float]] = {

@@ -9,10 +9,10 @@ from typing import Any
 from proverl.agent import Reply
 from proverl.core import Call, Tool
 from proverl.synth.chain import Argument, ChainStep, Refused
-from proverl.synth.voices import ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, PERSONAS, TELLS, THENS
 from proverl.synth.scene import Ask, Scene, Vague
 from proverl.synth.schema import entity_of, plain
 from proverl.synth.spoken import say
+from proverl.synth.voices import ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, PERSONAS, TELLS, THENS
 
 # people say "on March 9" but not "on tomorrow"
 _ON_TOMORROW = re.compile(
@@ -99,7 +99,7 @@ class _Writer:
 
     def _further(self, texts: Sequence[str]) -> list[str]:
         """Sentences for the rest: nobody asks for five things in one."""
-        sentences = []
+        sentences: list[str] = []
         while texts:
             cut = self.rng.randint(1, min(2, len(texts)))
             opener = self.rng.choice(LASTS if cut == len(texts) and sentences else THENS)

@@ -61,9 +61,7 @@ class Trace:
         if isinstance(value, dict):
             return {key: self._expected(f"{path}.{key}", item, turn, None, found) for key, item in value.items()}
         if isinstance(value, list):
-            return [
-                self._expected(f"{path}.{place}", item, turn, None, found) for place, item in enumerate(value)
-            ]
+            return [self._expected(f"{path}.{place}", item, turn, None, found) for place, item in enumerate(value)]
         if value is None:
             return value
         source = self._hinted(value, turn, hint) or self._searched(value, turn)
@@ -86,6 +84,7 @@ class Trace:
 
     def _derived(self, value: Json, turn: int, derived: Derived) -> Source | None:
         base: Json
+        of: Source
         if derived.base == "date":
             base, of = self.today.isoformat(), {"from": "date"}
         elif derived.base == "result":

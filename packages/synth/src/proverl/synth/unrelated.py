@@ -2,13 +2,10 @@
 
 from random import Random
 
-_COUNTRIES = (
-    "Australia Brazil Canada Denmark Egypt Finland Ghana Hungary Iceland Japan Kenya Latvia Morocco Norway Oman Peru Qatar "
-    "Romania Senegal Thailand Uruguay Vietnam Zambia"
-).split()
-_ANIMALS = "penguins otters camels octopuses hedgehogs parrots snails giraffes bats goats".split()
-_WORDS = "ubiquitous serendipity laconic ephemeral candid gregarious obsolete frugal nebulous stoic".split()
-_LANGUAGES = "Spanish German Japanese Swahili Portuguese Finnish Welsh Turkish".split()
+_COUNTRIES = ["Australia", "Brazil", "Canada", "Denmark", "Egypt", "Finland", "Ghana", "Hungary", "Iceland", "Japan", "Kenya", "Latvia", "Morocco", "Norway", "Oman", "Peru", "Qatar", "Romania", "Senegal", "Thailand", "Uruguay", "Vietnam", "Zambia"]
+_ANIMALS = ["penguins", "otters", "camels", "octopuses", "hedgehogs", "parrots", "snails", "giraffes", "bats", "goats"]
+_WORDS = ["ubiquitous", "serendipity", "laconic", "ephemeral", "candid", "gregarious", "obsolete", "frugal", "nebulous", "stoic"]
+_LANGUAGES = ["Spanish", "German", "Japanese", "Swahili", "Portuguese", "Finnish", "Welsh", "Turkish"]
 _GREETINGS = ("good morning", "thank you very much", "where is the library", "happy birthday", "see you soon")
 _STAINS = ("red wine", "coffee", "grass", "ink", "chocolate", "beetroot")
 _CLOTHS = ("a shirt", "a linen tablecloth", "a wool jumper", "the sofa", "a pair of jeans")
@@ -59,12 +56,24 @@ _TEMPLATES = (
     "Is a {fruit} a fruit or a vegetable?",
     "Which planet is number {place} from the sun?",
 )
+_OPENERS = (
+    "",
+    "",
+    "",
+    "Something else: ",
+    "Quick question. ",
+    "By the way: ",
+    "I've always wondered. ",
+    "Just out of curiosity: ",
+    "My daughter asked me this. ",
+    "For a quiz tonight: ",
+)
 
 
 def unrelated(rng: Random) -> str:
-    """One question, drawn from a few thousand."""
+    """One question, drawn from many thousands."""
     one, other = rng.choice(_PAIRS)
-    return rng.choice(_TEMPLATES).format(
+    return rng.choice(_OPENERS) + rng.choice(_TEMPLATES).format(
         country=rng.choice(_COUNTRIES),
         animals=rng.choice(_ANIMALS),
         word=rng.choice(_WORDS),

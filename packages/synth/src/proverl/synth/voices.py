@@ -29,7 +29,7 @@ PERSONAS: dict[str, Voice] = {
             "I am asking you to {p}.",
             "Please be so kind as to {p}.",
         ),
-        ("Good morning.", "Good afternoon.", "Hello.", "Dear assistant,"),
+        ("Good morning.", "Good afternoon.", "Hello.", "Good evening."),
         ("Thank you in advance.", "Many thanks.", "I appreciate your help.", "Thank you for your time."),
     ),
     "busy": Voice(
@@ -43,7 +43,7 @@ PERSONAS: dict[str, Voice] = {
             "Next on my list: {p}.",
             "I've got two minutes. {P}.",
         ),
-        ("Hi,", "Morning.", "Hey.", "OK,"),
+        ("Hi.", "Morning.", "Hey.", "OK."),
         ("I have to run.", "It can't wait.", "Quickly, please.", "Cheers."),
     ),
     "unsure": Voice(
@@ -115,8 +115,23 @@ FOLLOW_UPS: dict[str, tuple[str, ...]] = {
 }
 
 JOINS = (", then ", " and then ", ", and after that ", "; then ")
-THENS = ("Then {p}.", "After that, {p}.", "Also {p}.", "And {p}.", "Next, {p}.", "Then please {p}.", "Once that's done, {p}.")
-LASTS = ("Finally, {p}.", "And finally, {p}.", "Last, {p}.", "Then {p}, and that's it.", "At the end, {p}.", "After that, {p}.")
+THENS = (
+    "Then {p}.",
+    "After that, {p}.",
+    "Also {p}.",
+    "And {p}.",
+    "Next, {p}.",
+    "Then please {p}.",
+    "Once that's done, {p}.",
+)
+LASTS = (
+    "Finally, {p}.",
+    "And finally, {p}.",
+    "Last, {p}.",
+    "Then {p}, and that's it.",
+    "At the end, {p}.",
+    "After that, {p}.",
+)
 INSTEAD = (
     "; if that isn't possible, ",
     "; if that doesn't work, ",
@@ -126,7 +141,15 @@ INSTEAD = (
 )
 
 # what the user says who was asked for the one thing that was missing
-TELLS = ("It's {v}.", "{v}, please.", "The {n} is {v}.", "Oh, sorry: {v}.", "Right, the {n} is {v}.", "{v}.", "Let's say {v}.")
+TELLS = (
+    "It's {v}.",
+    "{v}, please.",
+    "The {n} is {v}.",
+    "Oh, sorry: {v}.",
+    "Right, the {n} is {v}.",
+    "{v}.",
+    "Let's say {v}.",
+)
 
 # and for everything
 ANSWERS = (

@@ -16,7 +16,7 @@ from proverl.synth.chain import Argument, Chain, ChainStep, Refused
 from proverl.synth.config import SynthConfig
 from proverl.synth.graph import parameter_entities, server_graph
 from proverl.synth.mentions import Mentions
-from proverl.synth.sampler import Entities, sample_entities
+from proverl.synth.sampler import Entities, supporting_entities
 from proverl.synth.schema import entities_of, entity_of, plain
 from proverl.synth.spoken import relative_moments, shift, spellings
 from proverl.synth.values import NoValue, invent
@@ -35,12 +35,10 @@ _MOMENTS = ("date", "date-time")
 class _Walk:
     """The state of one walk."""
 
-    def __init__(
-        self, server: Server, session: Session, entities: Entities, config: SynthConfig, target: str, rng: Random
-    ) -> None:
+    def __init__(self, server: Server, session: Session, config: SynthConfig, target: str, rng: Random) -> None:
         self.server = server
         self.session = session
-        self.entities = entities
+        self.entities: Entities = {}  # those that support the tool at hand
         self.rng = rng
         self.target = target
         self.indirect = config.indirect
@@ -108,6 +106,7 @@ class _Walk:
         return re.sub(r"\[(.*?)\]", keep, phrase)
 
     def _arguments(self, tool: Tool, phrase: str) -> dict[str, Argument]:
+        self.entities = supporting_entities(self.server.name, self.session.seed, tool.name)
         arguments: dict[str, Argument] = {}
         slots = phrase_slots(phrase)
         properties = tool.parameters["properties"]
@@ -214,11 +213,17 @@ class _Walk:
             taken = [item.value for item in refused.arguments.values()]
             try:
                 entities = entities_of(schema)
-                other = self._fresh(entities, taken) if entities else Argument(invent(schema, self.session.now, self.rng))
+                other = (
+                    self._fresh(entities, taken) if entities else Argument(invent(schema, self.session.now, self.rng))
+                )
             except NoValue:
                 continue
             arguments = {**refused.arguments, name: other}
-            if "x-source" in schema or other.value in taken or any("x-source" in plain(properties[key]) for key in said):
+            if (
+                "x-source" in schema
+                or other.value in taken
+                or any("x-source" in plain(properties[key]) for key in said)
+            ):
                 continue
             result = self._call(refused.tool, arguments)
             if result.ok:
@@ -233,11 +238,11 @@ def walk(
 ) -> Chain | None:
     """A chain of exactly `length` successful calls on a fresh session, or None when the walk got stuck.
 
-    With a `target` the chain has that tool; `config` says how indirectly people speak and how often a refused call stays.
+    With a `target` the chain has that tool; `config` says how indirectly people speak and how often a refusal stays.
     """
     with Session([server], seed) as session:
         config = config or SynthConfig(servers=(server,))
-        state = _Walk(load_server(server), session, sample_entities(server, seed), config, target, rng)
+        state = _Walk(load_server(server), session, config, target, rng)
         for done in range(length):
             if not state.step(length - done):
                 return None

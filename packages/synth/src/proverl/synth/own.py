@@ -1,0 +1,134 @@
+"""A user's own tasks from a JSONL file, proven the same way as the made ones.
+
+A row says what the user says and which calls each turn expects:
+
+    {"servers": ["banking"], "seed": 3, "turns": ["Freeze CRD-84046.", "Thanks!"],
+     "calls": [[{"name": "freeze_card", "arguments": {"card_id": "CRD-84046"}}], []]}
+
+An argument that an earlier call returns is written as its value or as `{"$result": {"step": 0, "field": "account_id"}}`.
+`tools` names those on offer (all of the servers' by default). The rest follows from running it: references, edges, sources,
+the final state. A row without calls expects none; `missing` names a tool that is not on offer.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from proverl.agent import Limits
+from proverl.core import Call, Json, Task, TaskKind, Tool, resolve
+from proverl.envs import Session, start_time
+from proverl.synth.assemble import final_digest, system_text
+from proverl.synth.proof import state_edges
+from proverl.synth.scene import Attempt
+from proverl.synth.trace import Trace
+from proverl.synth.validate import check_effect, check_sources, replay
+
+
+class InvalidTasks(ValueError):
+    """Rows of a user's file that cannot be used: one line each, with the row, the field and what would be right."""
+
+
+@dataclass(frozen=True)
+class OwnCall:
+    """One expected call."""
+
+    name: str
+    arguments: dict[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """One row of the file."""
+
+    servers: tuple[str, ...]
+    seed: int
+    turns: tuple[str, ...]
+    calls: tuple[tuple[OwnCall, ...], ...]  # by user turn
+    tools: tuple[str, ...] = ()
+    missing: str = ""
+    id: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.turns or not all(text.strip() for text in self.turns):
+            raise ValueError("turns has an empty text; write what the user says in each turn")
+        if len(self.calls) != len(self.turns):
+            raise ValueError(f"calls has {len(self.calls)} lists for {len(self.turns)} turns; write one list a turn")
+
+
+_ADAPTER = TypeAdapter(OwnTask)
+
+
+def read_own_tasks(path: Path, limits: Limits) -> list[Task]:
+    """The file's tasks, each executed and proven. Raises FileNotFoundError, or InvalidTasks naming every faulty row."""
+    tasks, faults = [], []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            tasks.append(_proven(_ADAPTER.validate_json(line), f"own-{number}", limits))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or "row"
+            faults.append(f"{path}, line {number}: {where}: {first['msg']}, got {str(first['input'])[:80]!r}")
+        except ValueError as error:
+            faults.append(f"{path}, line {number}: {error}")
+    if faults:
+        raise InvalidTasks("\n".join(faults))
+    return tasks
+
+
+def _proven(row: OwnTask, id: str, limits: Limits) -> Task:
+    with Session(row.servers, row.seed) as session:
+        offered = _offered(row, session.tools)
+        attempts = _performed(row, session, {tool.name for tool in offered})
+    trace = Trace(row.turns, start_time(row.seed).date())
+    by_name = {tool.name: tool for tool in offered}
+    for attempt in attempts:
+        trace.add(attempt, by_name[attempt.call.name], {})
+    truth = trace.ground_truth(set())
+    digest = final_digest(row.servers, row.seed, truth)
+    writes = [not by_name[step.name].read_only for step in truth.steps]
+    truth = trace.ground_truth(state_edges(row.servers, row.seed, truth.steps, writes, digest))
+    kind = TaskKind.CLARIFICATION if row.missing else TaskKind.MULTI_TURN if truth.steps else TaskKind.ABSTENTION
+    chain: list[Json] = [step.name for step in truth.steps]
+    sources: Any = trace.sources
+    notes: dict[str, Json] = {"origin": "own", "server": row.servers[0], "chain": chain, "sources": sources}
+    if row.missing:
+        notes["missing"] = row.missing
+    system = system_text(row.seed)
+    task = Task(row.id or id, kind, row.servers, row.seed, system, row.turns, tuple(offered), truth, notes, digest)
+    check_sources(task)
+    check_effect(task, asyncio.run(replay(task, limits)))
+    return task
+
+
+def _offered(row: OwnTask, tools: tuple[Tool, ...]) -> list[Tool]:
+    names = {tool.name for tool in tools}
+    for field_name, wanted in (("tools", row.tools), ("missing", (row.missing,) if row.missing else ())):
+        if unknown := sorted(set(wanted) - names):
+            raise ValueError(f"{field_name} has {unknown}; servers {list(row.servers)} have no such tool")
+    return [tool for tool in tools if tool.name != row.missing and (not row.tools or tool.name in row.tools)]
+
+
+def _performed(row: OwnTask, session: Session, offered: set[str]) -> list[Attempt]:
+    """Every expected call with its result. Raises ValueError for one that is not on offer or is refused."""
+    attempts: list[Attempt] = []
+    for turn, calls in enumerate(row.calls):
+        for place, call in enumerate(calls):
+            where = f"calls.{turn}.{place}"
+            if call.name not in offered:
+                raise ValueError(f"{where}: {call.name!r} is not among the tools on offer")
+            try:
+                arguments: Any = resolve(call.arguments, {i: made.result.content for i, made in enumerate(attempts)})
+            except KeyError as error:
+                raise ValueError(f"{where}: {error.args[0]}") from None
+            result = session.call(call.name, arguments)
+            if not result.ok:
+                raise ValueError(f"{where}: {call.name} is refused: {result.message}")
+            attempts.append(Attempt(Call(call.name, arguments), result, turn))
+    return attempts
+
+

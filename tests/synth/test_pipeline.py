@@ -1,0 +1,106 @@
+"""Datasets: the same bytes however they are made, nothing lost by a kill, every draw accounted for."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from proverl.agent import Limits
+from proverl.core import TaskKind
+from proverl.synth import SynthConfig, Synthesis, Workers, read_tasks, write_dataset
+from proverl.synth.own import InvalidTasks
+
+CONFIG = SynthConfig(servers=("banking", "calendar"), train_tasks=40, heldout_tasks=8)
+FILES = ("train.parquet", "heldout.parquet")
+SCRIPT = """
+import sys
+from pathlib import Path
+from tests_config import CONFIG
+from proverl.agent import Limits
+from proverl.synth import Synthesis, write_dataset
+write_dataset(Synthesis(CONFIG, 0, Limits()), Path(sys.argv[1]))
+"""
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unbroken")
+    write_dataset(Synthesis(CONFIG, 0, Limits()), folder)
+    return folder
+
+
+def same(one, other):
+    return all((one / file).read_bytes() == (other / file).read_bytes() for file in FILES)
+
+
+def test_two_processes_make_the_same_bytes_as_one(unbroken, tmp_path):
+    write_dataset(Synthesis(CONFIG, 0, Limits(), workers=Workers(2)), tmp_path)
+    assert same(unbroken, tmp_path)
+
+
+def test_ray_makes_the_same_bytes(unbroken, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # else `uv run` makes its workers install an environment
+    import ray
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        write_dataset(Synthesis(CONFIG, 0, Limits(), workers=Workers(ray="auto")), tmp_path)
+    finally:
+        ray.shutdown()
+    assert same(unbroken, tmp_path)
+
+
+def test_a_killed_synthesis_goes_on_and_ends_with_the_same_bytes(unbroken, tmp_path):
+    folder = tmp_path / "killed"
+    config = f"from proverl.synth import SynthConfig\nCONFIG = {CONFIG!r}\n"
+    (tmp_path / "tests_config.py").write_text(config)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    for blocks in (1, 3):
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], env=environment)
+        while process.poll() is None and len(list(folder.glob("parts/*.jsonl"))) < blocks:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not (folder / "counts.json").exists()
+    kept = {part: part.read_bytes() for part in folder.glob("parts/*.jsonl")}
+    assert len(kept) >= 3
+    write_dataset(Synthesis(CONFIG, 0, Limits()), folder)
+    assert same(unbroken, folder)
+    assert not (folder / "parts").exists()
+
+
+def test_every_draw_is_accounted_for(unbroken):
+    counts = json.loads((unbroken / "counts.json").read_text())
+    for split, size in (("train", 40), ("heldout", 8)):
+        assert counts[split]["kept"] == size == len(read_tasks(unbroken / f"{split}.parquet"))
+        assert counts[split]["candidates"] == size + sum(counts[split]["dropped"].values())
+    assert counts["settings"]["train_tasks"] == 40
+
+
+def test_own_tasks_are_added_and_a_faulty_one_stops_before_any_work(tmp_path):
+    row = {"servers": ["banking"], "seed": 3, "turns": ["Who are they?"], "calls": [[{"name": "find_customers"}]]}
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    config = SynthConfig(servers=("banking",), train_tasks=4, heldout_tasks=1, own_tasks=str(path))
+    write_dataset(Synthesis(config, 0, Limits()), tmp_path)
+    tasks = read_tasks(tmp_path / "train.parquet")
+    assert len(tasks) == 5
+    assert sum(task.notes.get("origin") == "own" for task in tasks) == 1
+    path.write_text(json.dumps({**row, "turns": [""]}) + "\n")
+    with pytest.raises(InvalidTasks):
+        write_dataset(Synthesis(config, 0, Limits()), tmp_path / "never")
+    assert not (tmp_path / "never").exists()
+
+
+def test_abstention_rows_are_made_here_when_the_hub_cannot_be_reached(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    config = SynthConfig(servers=("banking", "calendar"), train_tasks=20, heldout_tasks=1, abstention=0.2, when2call=4)
+    write_dataset(Synthesis(config, 0, Limits()), tmp_path)
+    told = json.loads((tmp_path / "counts.json").read_text())["outside"]["when2call"]
+    tasks = read_tasks(tmp_path / "train.parquet")
+    assert sum(task.kind == TaskKind.ABSTENTION for task in tasks) == 4
+    assert told.startswith("none of 4 tasks: when2call")
