@@ -47,23 +47,25 @@ class Deadline:
         while _running.get(self._thread) is self:
             try:
                 with _lock:
-                    _running.pop(self._thread, None)
+                    _running[self._thread] = None
             except Overdue:
                 pass
         if self.passed:  # an exception that is still on its way would hit the code after the block
             _raise_in(ctypes.c_ulong(self._thread), None)
 
-    def expire_if_due(self, now: float) -> None:
-        """Interrupt when the time is over; the watching thread calls it and holds the lock."""
+    def expire_if_due(self, now: float) -> bool:
+        """Interrupt when the time is over, and tell; the watching thread calls it and holds the lock."""
         if now > self._expires:
             self.passed = True
             self._connection.interrupt()
             _raise_in(ctypes.c_ulong(self._thread), ctypes.py_object(Overdue))
+        return self.passed
 
 
 _lock = threading.Lock()
-_running: dict[int, Deadline] = {}  # by thread: a thread runs one tool at a time
-_something_runs = threading.Event()
+# by thread: a thread runs one tool at a time; keys stay, since a dict that is emptied again and again moves in memory
+_running: dict[int, Deadline | None] = {}
+_wake = threading.Lock()  # free once something has run; an Event would make a new lock for every wait
 _watcher: threading.Thread | None = None
 
 
@@ -74,20 +76,20 @@ def _watch(deadline: Deadline) -> None:
         if _watcher is None or not _watcher.is_alive():  # not alive in a forked child
             _watcher = threading.Thread(target=_look, name="proverl-deadlines", daemon=True)
             _watcher.start()
-    if not _something_runs.is_set():
-        _something_runs.set()
+        if _wake.locked():
+            _wake.release()
 
 
 def _look() -> None:
-    pause = _LOOK_SECONDS
     while True:
-        _something_runs.wait()
-        time.sleep(pause)
-        with _lock:
-            now = time.monotonic()
-            for deadline in _running.values():
-                deadline.expire_if_due(now)
-            # more often while a tool catches what interrupts it: sooner or later it is hit outside its handler
-            pause = _PRESS_SECONDS if any(deadline.passed for deadline in _running.values()) else _LOOK_SECONDS
-            if not _running:
-                _something_runs.clear()
+        if not any(tuple(_running.values())):
+            _wake.acquire()
+        # more often while a tool catches what interrupts it: sooner or later it is hit outside its handler
+        time.sleep(_PRESS_SECONDS if _interrupt_late() else _LOOK_SECONDS)
+
+
+def _interrupt_late() -> bool:
+    """Whether a tool is late. Apart from the loop, where a local would keep the last tool's state."""
+    with _lock:
+        now = time.monotonic()
+        return sum(deadline.expire_if_due(now) for deadline in _running.values() if deadline) > 0
