@@ -20,7 +20,10 @@ _SYNTH = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "pr
 
 def _synth(inputs: Inputs, folder: Path) -> None:
     from proverl.synth import Impossible, ScriptedTeacher, Synthesis, Workers, write_dataset
+    from proverl.synth.card import write_card
     from proverl.synth.endpoint import EndpointError, EndpointTeacher
+    from proverl.synth.own import InvalidTasks
+    from proverl.synth.references import references
 
     config = inputs.config
     total = config.synth.train_tasks + config.synth.heldout_tasks
@@ -39,8 +42,9 @@ def _synth(inputs: Inputs, folder: Path) -> None:
         if endpoint:
             endpoint.check()
         write_dataset(synthesis, folder)
-    except (Impossible, EndpointError) as error:
+    except (Impossible, InvalidTasks, EndpointError) as error:
         raise RunError(f"{str(error).rstrip('.')}.") from None
+    write_card(folder, references())
     if endpoint:
         (folder / "spent.json").write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")
 

@@ -64,11 +64,17 @@ def test_rows_without_calls_expect_none_and_a_missing_tool_is_not_offered(tmp_pa
         (row(calls=[]), "calls has 0 lists for 1 turns"),
         (row(seed="x"), "seed: Input should be a valid integer"),
         (row(calls=[[{"name": "find_customer"}]]), r"calls.0.0: 'find_customer' is not among the tools"),
-        (row(calls=[[{"name": "get_account", "arguments": {"account_id": "ACC-1"}}]]), "calls.0.0: get_account is refused"),
+        (
+            row(calls=[[{"name": "get_account", "arguments": {"account_id": "ACC-1"}}]]),
+            "calls.0.0: get_account is refused",
+        ),
         (row(calls=[[{"name": "find_customers", "arguments": {"name": "Lee"}}]]), "no source: 'Lee'"),
         (row(tools=["fly"]), r"tools has \['fly'\]"),
         (row(missing="fly"), r"missing has \['fly'\]"),
-        (row(calls=[[{"name": "find_customers", "arguments": {"name": {"$result": {"step": 4, "field": "a"}}}}]]), "step 4"),
+        (
+            row(calls=[[{"name": "find_customers", "arguments": {"name": {"$result": {"step": 4, "field": "a"}}}}]]),
+            "step 4",
+        ),
         ("{not json", "line 1"),
     ],
 )

@@ -5,7 +5,6 @@ from random import Random
 import pytest
 
 from proverl.envs import Session
-from proverl.synth import SynthConfig
 from proverl.synth.graph import dependency_graph, server_graph
 from proverl.synth.walk import walk
 
@@ -13,15 +12,14 @@ SERVERS = ["banking", "calendar", "filesystem"]
 
 
 def chains(server, number=12, **settings):
-    config = SynthConfig(servers=(server,), **settings)
-    drawn = (walk(server, seed % 3, 3, Random(f"{server}{seed}"), config) for seed in range(number))
+    drawn = (walk(server, seed % 3, 3, Random(f"{server}{seed}"), **settings) for seed in range(number))
     return [chain for chain in drawn if chain is not None]
 
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_chain_replays_on_a_fresh_session_and_what_it_refused_is_refused(server):
     refused = 0
-    for chain in chains(server, 30, recovery=1.0, indirect=0.7):
+    for chain in chains(server, 90, refusing=True, indirect=0.7):
         with Session([server], chain.seed) as session:
             for step in chain.steps:
                 if step.refused:
@@ -34,14 +32,14 @@ def test_a_chain_replays_on_a_fresh_session_and_what_it_refused_is_refused(serve
 
 
 def test_the_target_is_in_the_chain():
-    reached = [walk("banking", 1, 3, Random(seed), target="open_account") for seed in range(8)]
+    reached = [walk("banking", 1, 3, Random(seed), targets=["open_account"]) for seed in range(8)]
     assert any(reached)
     assert all("open_account" in chain.names for chain in reached if chain)
 
 
 def test_a_corrected_call_differs_in_the_one_argument_that_is_named():
     found = 0
-    for chain in chains("banking", 60, recovery=1.0):
+    for chain in chains("banking", 150, refusing=True):
         for step in chain.steps:
             if step.refused and step.refused.kind == "corrected":
                 found += 1
@@ -66,7 +64,7 @@ def test_indirect_speech_names_no_value_that_only_a_result_knows():
 def test_every_visible_tool_can_appear_in_a_chain(server):
     missing = set(server_graph(server).nodes)
     for seed in range(3_000):
-        chain = walk(server, seed % 4, 3, Random(f"all{seed}"), target=min(missing))
+        chain = walk(server, seed % 4, 3, Random(f"all{seed}"), targets=[min(missing)])
         missing -= set(chain.names if chain else ())
         if not missing:
             return
@@ -80,5 +78,6 @@ def test_graph_edges_say_which_entity_flows():
 
 
 def test_the_same_seed_walks_the_same_chain():
-    config = SynthConfig(indirect=0.8, recovery=1.0)
-    assert walk("banking", 1, 3, Random(5), config) == walk("banking", 1, 3, Random(5), config)
+    chain = walk("banking", 1, 3, Random(5), indirect=0.8)
+    assert chain is not None
+    assert chain == walk("banking", 1, 3, Random(5), indirect=0.8)

@@ -1,4 +1,4 @@
-"""From a proven chain to a task: a demonstrated conversation, its ground truth, the tools on offer, and perturbations."""
+"""From a proven chain to a task: a demonstrated conversation, its ground truth, tools on offer, perturbations."""
 
 import copy
 from collections.abc import Sequence
@@ -63,7 +63,6 @@ class Assembly:
         missing = foreign.steps[0].tool.name if foreign else ""
         if _objects(missing) & {word for tool in tools for word in _objects(tool.name)}:
             raise Unproven(Reason.STUCK, "a tool on offer may serve the request")
-        notes["irrelevant"] = True
         return await self._task(TaskKind.ABSTENTION, Chain(server, seed), [ask], tools, notes, missing)
 
     async def _task(
@@ -98,11 +97,11 @@ class Assembly:
     def _ground_truth(
         self, chain: Chain, servers: Sequence[str], trace: Trace, writes: Sequence[bool]
     ) -> tuple[GroundTruth, str]:
-        """The ground truth with its state edges, and the digest of the final state of all its servers."""
+        """The ground truth with its state edges, and the digest of the final state."""
         truth = trace.ground_truth(set())
-        digest = final_digest((chain.server,), chain.seed, truth)
-        edges = state_edges((chain.server,), chain.seed, truth.steps, writes, digest)
-        return trace.ground_truth(edges), final_digest(servers, chain.seed, truth)
+        digest = final_digest(servers, chain.seed, truth)
+        edges = state_edges(servers, chain.seed, truth.steps, writes, digest)
+        return trace.ground_truth(edges), digest
 
     async def _demonstrated(self, chain: Chain, asks: Sequence[Ask], tools: Sequence[Tool], missing: str) -> Scene:
         """The finished conversation. Raises Unproven when too many of its calls were refused."""

@@ -6,15 +6,17 @@ So they can be made anywhere in any order, and the same block has the same bytes
 import hashlib
 from asyncio import gather
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
 from proverl.agent import Limits
 from proverl.core import Episode, Task, TaskKind
-from proverl.envs import load_server
 from proverl.synth.assemble import Assembly
 from proverl.synth.config import SynthConfig
+from proverl.synth.graph import visible_tools
+from proverl.synth.overlap import repeats_benchmark
 from proverl.synth.plan import draw_information
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.scene import Information, Teacher
@@ -26,7 +28,7 @@ Split = Literal["train", "heldout"]
 _FIRST_HELDOUT_WORLD = 1_000_000
 _HELDOUT_SHARE = 5  # one chain in five is never trained on
 _TRIES = 60  # draws for one task before its place in the block stays empty
-_AIMED = 30  # of these, draws that must have the wanted tool
+_AIMED = (20, 40)  # draws that must have both of the wanted tools, and one of them
 _FOREIGN = 0.6  # share of abstention tasks that ask for another server's tool
 
 
@@ -88,22 +90,33 @@ class BlockMaker:
     async def _draw(self, split: Split, server: str, number: int, place: int, dropped: Counter[str]) -> Made | None:
         rng = Random(f"{self.seed}:{split}:{server}:{place}")
         kind = kind_at(self.config, place)
-        tools = [tool.name for tool in load_server(server).tools if not tool.hidden]
         world = number + (_FIRST_HELDOUT_WORLD if split == "heldout" else 0)
         information = draw_information(self.config, rng)
+        refusing = kind == TaskKind.MULTI_TURN and rng.random() < self.config.recovery
+        targets = [] if refusing else _targets(server, place)
         for attempt in range(_TRIES):
-            target = tools[place % len(tools)] if attempt < _AIMED else ""
-            draw = _Draw(self, split, server, world, f"{split}-{self.seed}-{server}-{place}", target, rng)
+            aims = targets[: sum(attempt < bound for bound in _AIMED)]
+            draw = _Draw(self, split, server, world, f"{split}-{self.seed}-{server}-{place}", aims, refusing, rng)
             try:
                 task = await draw.task(kind, information)
                 check_sources(task)
                 episode = await replay(task, self.limits)
                 check_effect(task, episode)
                 check_size(task, episode, self.config)
+                if repeats_benchmark(task):
+                    raise Unproven(Reason.OVERLAP)
                 return Made(task, episode)
             except Unproven as error:
                 dropped[error.reason] += 1
         return None
+
+
+def _targets(server: str, place: int) -> list[str]:
+    """Two tools that the task at this place is to have, so that every tool has its turn twice."""
+    tools = [tool.name for tool in visible_tools(server)]
+    first, lap = place % len(tools), place // len(tools)
+    second = (first + 1 + lap % (len(tools) - 1)) % len(tools) if len(tools) > 1 else first
+    return list(dict.fromkeys((tools[first], tools[second])))
 
 
 @dataclass(frozen=True)
@@ -115,7 +128,8 @@ class _Draw:
     server: str
     world: int
     id: str
-    target: str
+    targets: Sequence[str]
+    refusing: bool
     rng: Random
 
     async def task(self, kind: TaskKind, information: Information) -> Task:
@@ -124,11 +138,19 @@ class _Draw:
         assembly = Assembly(config, self.maker.teacher, rng, self.id)
         if kind == TaskKind.ABSTENTION:
             others = [name for name in config.servers if name != self.server]
-            foreign = (
-                walk(rng.choice(others), self.world, 1, rng, config) if others and rng.random() < _FOREIGN else None
-            )
+            asks = others and rng.random() < _FOREIGN
+            foreign = walk(rng.choice(others), self.world, 1, rng, indirect=config.indirect) if asks else None
             return await assembly.abstention(foreign, self.server, self.world)
-        chain = walk(self.server, self.world, rng.randint(*config.chain_length), rng, config, self.target)
+        length = rng.randint(*config.chain_length)
+        chain = walk(
+            self.server,
+            self.world,
+            length,
+            rng,
+            indirect=config.indirect,
+            targets=self.targets[:length],
+            refusing=self.refusing,
+        )
         if chain is None:
             raise Unproven(Reason.STUCK)
         if is_heldout(chain.names) != (self.split == "heldout"):

@@ -1,4 +1,4 @@
-"""What a proven chain of calls is: every step was executed as it was chosen, and every argument comes from somewhere."""
+"""What a proven chain of calls is: every step was executed as it was chosen, every argument comes from somewhere."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,8 +10,8 @@ from proverl.core import ErrorCode, Json, Tool, reference
 class Derived:
     """A value that was computed: an operation of `proverl.synth.spoken` on a value known by then.
 
-    `base` says on what: the reference date, an argument of an earlier step (`path` is its parameter), or a field of what it
-    returned (`path` as in references).
+    `base` says on what: the reference date, an argument of an earlier step (`path` is its parameter), or a field of
+    what it returned (`path` as in references).
     """
 
     operation: str
@@ -43,8 +43,8 @@ class Argument:
 class Refused:
     """A call that the state refuses where it stands in the chain.
 
-    `kind` says what the user wants then (paper, Synthesis 3): the same with another value of `changed`, another tool, or
-    nothing of the kind.
+    `kind` says what the user wants then (paper, Synthesis 3): the same with another value of `changed`, another tool,
+    or nothing of the kind.
     """
 
     tool: Tool

@@ -3,21 +3,23 @@
 from dataclasses import dataclass
 
 from proverl.envs import Session
+from proverl.synth.voices import VOICES
 
 _SHARES = ("irrelevant", "turn_decay", "indirect", "recovery")
-PERSONAS = ("plain", "polite", "brisk", "chatty", "formal", "busy", "unsure", "warm")
+PERSONAS = tuple(VOICES)
 
 
 @dataclass(frozen=True)
 class SynthConfig:
     """How many tasks of which kind, from which servers, in which shape (paper, Synthesis).
 
-    `tasks_per_world` is how many tasks a start state gives; training and held-out tasks never share a world or a chain.
-    `information` are the shares of queries that are complete, lack one required parameter, or are minimal; `indirect` is
-    how often values are said by relation to others ("half of that amount", "tomorrow"); `recovery` the share of chains that keep
-    a refused call. `max_tools` bounds the tools offered (0: all tools of the task's server); `max_characters` bounds the
-    text of the oracle's episode (0: no bound), so that every kept row fits a small model's window. `when2call` and
-    `xlam_irrelevance` are how many of the abstention tasks come from there; `own_tasks` is a JSONL file of further ones.
+    `tasks_per_world` is how many tasks a start state gives; training and held-out tasks never share a world or chain.
+    `information` are the shares of queries that are complete, lack one required parameter, or are minimal; `indirect`
+    is how often values are said by relation to others ("half of that amount", "tomorrow"); `recovery` the share of
+    conversations with a call that the state refuses. `max_tools` bounds the tools offered (0: all tools of the task's
+    server); `max_characters` bounds the text of the oracle's episode (0: no bound), so that every kept row fits a small
+    model's window. `when2call` and `xlam_irrelevance` are how many of the abstention tasks come from there; `own_tasks`
+    is a JSONL file of further ones.
     """
 
     servers: tuple[str, ...] = ("banking", "calendar", "filesystem")

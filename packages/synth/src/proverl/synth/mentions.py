@@ -164,7 +164,7 @@ class Mentions:
         return [f"that {noun}", f"that {noun}", f"this {noun}"] if word == "that" else [f"{word} {noun}"]
 
     def _clear(self, entity: str, mentions: list[_Mention], pattern: str | None, content: Json) -> _Mention | None:
-        """What can be spoken of without ambiguity: the only one mentioned, or one of a list by its place or extreme."""
+        """What can be spoken of without ambiguity: the only one mentioned, or one of a list by its place."""
         if len(mentions) == 1 and mentions[0].words:
             return mentions[0]
         if pattern is None or len(mentions) < 2 or any(item.words or item.origin is None for item in mentions):
@@ -198,7 +198,7 @@ class Mentions:
 
 
 def _extreme(content: Json, pattern: str, noun: str, rng: Random) -> tuple[str, str] | None:
-    """Words for the one item of a list that has the least or most of something, and the path to its id; None if none."""
+    """Words for the one item of a list that has the least or most of something, and the path to its id."""
     items_at, _, key = pattern.partition(".*.")
     items = follow(content, items_at) if key else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from proverl.core import Task
 from proverl.synth.queries import words
-from proverl.synth.references import Reference
+from proverl.synth.references import Reference, references
 
 SIZE = 8  # words of an n-gram
 THRESHOLD = 0.5  # share of a turn's n-grams from which it counts as repeated
@@ -124,13 +125,27 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.rsplit(".", 1)[-1].casefold())
 
 
+@cache
+def _installed() -> tuple[_Compared, ...]:
+    return tuple(_Compared(reference, SIZE) for reference in references())
+
+
+def repeats_benchmark(task: Task) -> str:
+    """The turn of a task that repeats an installed benchmark at THRESHOLD or above, or nothing."""
+    for turn in task.turns:
+        grams = shingles(turn)
+        if any(len(grams & one.index.keys()) >= THRESHOLD * max(len(grams), 1) for one in _installed() if grams):
+            return turn
+    return ""
+
+
 def overlap(
-    tasks: Iterable[Task], references: Sequence[Reference], threshold: float = THRESHOLD, size: int = SIZE
+    tasks: Iterable[Task], benchmarks: Sequence[Reference], threshold: float = THRESHOLD, size: int = SIZE
 ) -> Report:
     """Compare every user turn and every tool on offer with the benchmarks, in one pass over the tasks."""
-    compared = [_Compared(reference, size) for reference in references]
+    compared = [_Compared(reference, size) for reference in benchmarks]
     turns, names = 0, set[str]()
-    for task in tasks if references else ():
+    for task in tasks if benchmarks else ():
         names.update(tool.name for tool in task.tools)
         for turn in task.turns:
             turns += 1

@@ -5,9 +5,9 @@ A row says what the user says and which calls each turn expects:
     {"servers": ["banking"], "seed": 3, "turns": ["Freeze CRD-84046.", "Thanks!"],
      "calls": [[{"name": "freeze_card", "arguments": {"card_id": "CRD-84046"}}], []]}
 
-An argument that an earlier call returns is written as its value or as `{"$result": {"step": 0, "field": "account_id"}}`.
-`tools` names those on offer (all of the servers' by default). The rest follows from running it: references, edges, sources,
-the final state. A row without calls expects none; `missing` names a tool that is not on offer.
+An argument that an earlier call returns is written as its value or as `{"$result": {"step": 0, "field": "event_id"}}`.
+`tools` names those on offer (by default all of the servers'). The rest follows from running it: references, edges,
+sources, the final state. A row without calls expects none; `missing` names a tool that is not on offer.
 """
 
 import asyncio
@@ -130,5 +130,3 @@ def _performed(row: OwnTask, session: Session, offered: set[str]) -> list[Attemp
                 raise ValueError(f"{where}: {call.name} is refused: {result.message}")
             attempts.append(Attempt(Call(call.name, arguments), result, turn))
     return attempts
-
-

@@ -1,7 +1,7 @@
 """From settings to a dataset: blocks made side by side, merged in one order, without near-duplicates.
 
-Every finished block is kept on disk until the dataset is complete, so a killed run goes on where it was, and since blocks
-know nothing of each other, it ends with the same bytes.
+Every finished block is kept on disk until the dataset is complete, so a killed run goes on where it was, and since
+blocks know nothing of each other, it ends with the same bytes.
 """
 
 import asyncio
@@ -219,8 +219,8 @@ class Synthesis:
             if stream.left and stream.barren > _BARREN:
                 why = ", ".join(f"{reason} ({number})" for reason, number in stream.dropped.most_common(3))
                 raise Impossible(
-                    f"{stream.server} cannot give {stream.left} more {next(iter(+stream.wanted))} tasks that differ enough; "
-                    f"ask for fewer. Most draws were dropped because: {why}"
+                    f"{stream.server} cannot give {stream.left} more {next(iter(+stream.wanted))} tasks that differ "
+                    f"enough; ask for fewer. Most draws were dropped because: {why}"
                 )
 
 

@@ -18,8 +18,8 @@ def draw_information(config: SynthConfig, rng: Random) -> Information:
 def plan(chain: Chain, information: Information, unrelated: str, config: SynthConfig, rng: Random) -> list[Ask]:
     """Split a chain into user turns; their number decays from the least (paper, Synthesis 3).
 
-    A request of little information, something refused that is given up and an `unrelated` question are turns of their own.
-    Raises Unproven when the chain has no step that can be asked for with so little.
+    A request of little information, something refused that is given up and an `unrelated` question are turns of their
+    own. Raises Unproven when the chain has no step that can be asked for with so little.
     """
     abandoned = [index for index, step in enumerate(chain.steps) if step.refused and step.refused.kind == "give_up"]
     extra = (information != Information.COMPLETE) + len(abandoned) + bool(unrelated)
@@ -40,7 +40,7 @@ def plan(chain: Chain, information: Information, unrelated: str, config: SynthCo
 
 
 def _groups(steps: Sequence[ChainStep], count: int, cuts: Sequence[int], rng: Random) -> list[Sequence[ChainStep]]:
-    """Consecutive groups, cut at the given places and others; "the same for ..." follows its step at once or in the next turn."""
+    """Consecutive groups, cut at the given places and at others."""
     fixed = {cut for cut in cuts if cut > 0}
     free = [place for place in range(1, len(steps)) if place not in fixed]
     more = min(max(count - 1 - len(fixed), 0), len(free))

@@ -1,4 +1,4 @@
-"""Leaving each call out: what then fails or comes out otherwise (state edges), and whether the call was needed at all."""
+"""Leaving each call out: what then fails (state edges), and whether the call was needed at all."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +15,8 @@ def state_edges(
 ) -> set[tuple[int, int]]:
     """Pairs (a, b): step b, which takes no value that rests on a, is refused when a is left out.
 
-    `digest` is the final state's. Raises Unproven for a writing step without which the state and every other result would
-    be the same.
+    `digest` is the final state's. Raises Unproven for a writing step without which the state and every other result
+    would be the same.
     """
     flow: nx.DiGraph = nx.DiGraph()
     flow.add_nodes_from(range(len(steps)))

@@ -17,6 +17,7 @@ class Reason(StrEnum):
     LIMITS = "the oracle's episode does not fit the limits"
     REPLAY = "the replay differs"
     TOO_LONG = "the oracle's episode is over max_characters"
+    OVERLAP = "a turn repeats a benchmark's"
     SIMILAR = "the calls are too similar to a kept row's"
 
 

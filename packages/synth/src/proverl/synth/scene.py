@@ -35,7 +35,7 @@ class Vague:
 class Ask:
     """What one user turn is about.
 
-    `steps` are proven calls that the turn is to bring about, in order; a refused one stands before the step it belongs to.
+    `steps` are proven calls that the turn is to bring about, in order; a refused one stands before its step.
     A turn without steps is `vague` and the next turn tells the rest, or it asks for something that is `refused` and
     nothing else, or it is `unrelated` to any tool.
     """

@@ -12,7 +12,7 @@ from proverl.synth.chain import Argument, ChainStep, Refused
 from proverl.synth.scene import Ask, Scene, Vague
 from proverl.synth.schema import entity_of, plain
 from proverl.synth.spoken import say
-from proverl.synth.voices import ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, PERSONAS, TELLS, THENS
+from proverl.synth.voices import ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
 
 # people say "on March 9" but not "on tomorrow"
 _ON_TOMORROW = re.compile(
@@ -71,7 +71,7 @@ class _Writer:
         self.scene = scene
         self.rng: Random = scene.rng
         self.today: date = scene.today
-        self.voice = PERSONAS[scene.persona]
+        self.voice = VOICES[scene.persona]
 
     def turn(self, ask: Ask) -> str:
         """The whole turn."""
@@ -81,10 +81,7 @@ class _Writer:
         if answer and answer.withheld:
             return self._tell(answer, ask.steps[1:])
         first, *rest = self._sentences(ask)
-        if answer:
-            frame = self.rng.choice(ANSWERS)
-        else:
-            frame = self._frame()
+        frame = self.rng.choice(ANSWERS) if answer else self._frame()
         return " ".join([frame.replace("{P}", _capital(first)).replace("{p}", first), *rest])
 
     def _sentences(self, ask: Ask) -> list[str]:

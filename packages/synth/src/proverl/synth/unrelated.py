@@ -2,9 +2,44 @@
 
 from random import Random
 
-_COUNTRIES = ["Australia", "Brazil", "Canada", "Denmark", "Egypt", "Finland", "Ghana", "Hungary", "Iceland", "Japan", "Kenya", "Latvia", "Morocco", "Norway", "Oman", "Peru", "Qatar", "Romania", "Senegal", "Thailand", "Uruguay", "Vietnam", "Zambia"]
+_COUNTRIES = [
+    "Australia",
+    "Brazil",
+    "Canada",
+    "Denmark",
+    "Egypt",
+    "Finland",
+    "Ghana",
+    "Hungary",
+    "Iceland",
+    "Japan",
+    "Kenya",
+    "Latvia",
+    "Morocco",
+    "Norway",
+    "Oman",
+    "Peru",
+    "Qatar",
+    "Romania",
+    "Senegal",
+    "Thailand",
+    "Uruguay",
+    "Vietnam",
+    "Zambia",
+]
 _ANIMALS = ["penguins", "otters", "camels", "octopuses", "hedgehogs", "parrots", "snails", "giraffes", "bats", "goats"]
-_WORDS = ["ubiquitous", "serendipity", "laconic", "ephemeral", "candid", "gregarious", "obsolete", "frugal", "nebulous", "stoic"]
+_WORDS = [
+    "ubiquitous",
+    "serendipity",
+    "laconic",
+    "ephemeral",
+    "candid",
+    "gregarious",
+    "obsolete",
+    "frugal",
+    "nebulous",
+    "stoic",
+]
 _LANGUAGES = ["Spanish", "German", "Japanese", "Swahili", "Portuguese", "Finnish", "Welsh", "Turkish"]
 _GREETINGS = ("good morning", "thank you very much", "where is the library", "happy birthday", "see you soon")
 _STAINS = ("red wine", "coffee", "grass", "ink", "chocolate", "beetroot")

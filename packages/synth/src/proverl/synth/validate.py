@@ -46,9 +46,9 @@ def _check_results(task: Task, episode: Episode) -> None:
 def check_effect(task: Task, episode: Episode) -> None:
     """Raise Unproven when the expected calls only undo each other: then doing nothing would look like success."""
     reads = {tool.name for tool in task.tools if tool.read_only}
-    if task.ground_truth.steps and not any(step.name in reads for step in task.ground_truth.steps):
-        if episode.digest == _start_digest(task.servers, task.seed):
-            raise Unproven(Reason.NO_EFFECT)
+    only_writes = task.ground_truth.steps and not any(step.name in reads for step in task.ground_truth.steps)
+    if only_writes and episode.digest == _start_digest(task.servers, task.seed):
+        raise Unproven(Reason.NO_EFFECT)
 
 
 @cache
@@ -58,7 +58,7 @@ def _start_digest(servers: tuple[str, ...], seed: int) -> str:
 
 
 def check_sources(task: Task) -> None:
-    """Raise Unproven unless every ground-truth value is said by its turn, returned earlier, or derived from such a value."""
+    """Raise Unproven unless every ground-truth value is said by its turn, returned earlier, or derived from one."""
     noted: Any = task.notes.get("sources", [])
     today = start_time(task.seed).date()
     for index, step in enumerate(task.ground_truth.steps):

@@ -12,7 +12,7 @@ class Voice:
     closings: tuple[str, ...] = ()
 
 
-PERSONAS: dict[str, Voice] = {
+VOICES: dict[str, Voice] = {
     "plain": Voice(("{P}.", "Please {p}.", "{P}, please.")),
     "polite": Voice(
         ("Could you {p}?", "Would you please {p}?", "I'd like you to {p}, please.", "Can you {p} for me?"),
@@ -73,6 +73,65 @@ PERSONAS: dict[str, Voice] = {
         ),
         ("Hi!", "Hello there!", "Hey, good to have you.", "Good morning!", "Hope you're well."),
         ("Thanks a lot!", "You're a star.", "That'd be great.", "Thank you so much."),
+    ),
+    "direct": Voice(
+        (
+            "{P}.",
+            "Please {p}.",
+            "I want you to {p}.",
+            "Go ahead and {p}.",
+            "{P}, please.",
+            "Your task: {p}.",
+            "What I need: {p}.",
+            "First of all, {p}.",
+            "Start like this: {p}.",
+        ),
+        ("Hello.", "Hi.", "Good day.", "New request."),
+        ("Tell me when it's done.", "That's all for now.", "Let me know how it went.", "Thanks."),
+    ),
+    "courteous": Voice(
+        (
+            "Could you {p}?",
+            "Would you please {p}?",
+            "Can you {p} for me?",
+            "Might you {p}?",
+            "If it's no trouble, could you {p}?",
+            "Would you be so good as to {p}?",
+            "Could I trouble you to {p}?",
+            "Please {p} when you can.",
+        ),
+        ("Hello.", "Good morning.", "Hi there.", "Pardon the interruption."),
+        ("Thank you.", "Much obliged.", "Thanks for your help.", "I'd appreciate it."),
+    ),
+    "curt": Voice(
+        (
+            "{P}.",
+            "{P}. Now, please.",
+            "Just {p}.",
+            "I need you to {p}.",
+            "Do this: {p}.",
+            "Quick one: {p}.",
+            "{P}, ok?",
+            "Can't do it myself. {P}.",
+            "{P}. Nothing else.",
+        ),
+        ("Hey.", "OK.", "Right.", "So."),
+        ("Be quick.", "No questions.", "ASAP.", "That's it."),
+    ),
+    "friendly": Voice(
+        (
+            "Could you {p}?",
+            "Can you {p}?",
+            "I'd love it if you could {p}.",
+            "Mind helping me out? {P}, please.",
+            "Any chance you could {p}?",
+            "Could you quickly {p}?",
+            "I've got a small job for you: {p}.",
+            "How about this: you {p}, and I get some coffee.",
+            "I'd really like you to {p}.",
+        ),
+        ("Hi!", "Hey!", "Hello!", "Hey there!", "Hi again!", "Happy to see you online."),
+        ("Thanks!", "You're the best.", "Cheers!", "Thanks a million.", "Much appreciated!"),
     ),
 }
 

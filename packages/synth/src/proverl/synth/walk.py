@@ -6,6 +6,7 @@ reference to it.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from proverl.core import ErrorCode, Json, Result, Tool
 from proverl.envs import Server, Session, load_server, phrase_slots
 from proverl.synth.chain import Argument, Chain, ChainStep, Refused
-from proverl.synth.config import SynthConfig
 from proverl.synth.graph import parameter_entities, server_graph
 from proverl.synth.mentions import Mentions
 from proverl.synth.sampler import Entities, supporting_entities
@@ -35,19 +35,21 @@ _MOMENTS = ("date", "date-time")
 class _Walk:
     """The state of one walk."""
 
-    def __init__(self, server: Server, session: Session, config: SynthConfig, target: str, rng: Random) -> None:
+    def __init__(
+        self, server: Server, session: Session, indirect: float, targets: Sequence[str], refusing: bool, rng: Random
+    ) -> None:
         self.server = server
         self.session = session
         self.entities: Entities = {}  # those that support the tool at hand
         self.rng = rng
-        self.target = target
-        self.indirect = config.indirect
-        self.refusing = rng.random() < config.recovery  # whether one refused call is to stay in the conversation
+        self.targets = targets
+        self.indirect = indirect
+        self.refusing = refusing  # whether one refused call is still to stay in the conversation
         self.refused: Refused | None = None
         self.tools = {tool.name: tool for tool in server.tools if not tool.hidden}
         self.graph = server_graph(server.name)
         self.chain = Chain(server.name, session.seed)
-        self.mentions = Mentions(server, config.indirect, rng)
+        self.mentions = Mentions(server, indirect, rng)
 
     def step(self, left: int) -> bool:
         """Add one step, with `left` still to come including it; False when no attempt succeeds."""
@@ -65,7 +67,7 @@ class _Walk:
                 continue
             result = self._call(tool, arguments)
             if result.ok:
-                refused = self.refused if self._is_instead(arguments) else None
+                refused: Refused | None = self.refused if self._is_instead(arguments) else None
                 self._keep(ChainStep(tool, phrase, arguments, result.content, refused))
                 return True
             if self.refusing and self.refused is None and result.code == ErrorCode.REJECTED:
@@ -85,8 +87,9 @@ class _Walk:
 
     def _choose(self, left: int) -> Tool | None:
         used = set(self.chain.names)
-        if self.target in self.tools and self.target not in used and self.rng.random() < 1 / left:
-            return self.tools[self.target]
+        wanted = [name for name in self.targets if name not in used]
+        if wanted and self.rng.random() < len(wanted) / left:
+            return self.tools[self.rng.choice(wanted)]
         fresh = [tool for name, tool in self.tools.items() if name not in used and self.server.phrases[name]]
         known = self.mentions.entities
         if self.chain.steps and self.rng.random() < _CONNECTED:
@@ -195,7 +198,7 @@ class _Walk:
         return Refused(tool, phrase, arguments, ErrorCode.REJECTED, result.message, kind)  # type: ignore[arg-type]
 
     def _is_instead(self, arguments: dict[str, Argument]) -> bool:
-        """Whether a step can stand for what was refused: another tool for the same thing, or simply the next request."""
+        """Whether a step can stand for what was refused: something else for the same thing, or a next request."""
         if self.refused is None or self.refused.kind == "give_up":
             return True
         named = {str(item.value) for item in self.refused.arguments.values() if item.entity}
@@ -234,16 +237,23 @@ class _Walk:
 
 
 def walk(
-    server: str, seed: int, length: int, rng: Random, config: SynthConfig | None = None, target: str = ""
+    server: str,
+    seed: int,
+    length: int,
+    rng: Random,
+    *,
+    indirect: float = 0.0,
+    targets: Sequence[str] = (),
+    refusing: bool = False,
 ) -> Chain | None:
     """A chain of exactly `length` successful calls on a fresh session, or None when the walk got stuck.
 
-    With a `target` the chain has that tool; `config` says how indirectly people speak and how often a refusal stays.
+    It has every tool of `targets`, and with `refusing` one call that the state refuses; `indirect` is how often people
+    say values by their relation to others.
     """
     with Session([server], seed) as session:
-        config = config or SynthConfig(servers=(server,))
-        state = _Walk(load_server(server), session, config, target, rng)
+        state = _Walk(load_server(server), session, indirect, targets, refusing, rng)
         for done in range(length):
             if not state.step(length - done):
                 return None
-    return state.chain if not target or target in state.chain.names else None
+    return None if state.refusing or set(targets) - set(state.chain.names) else state.chain

@@ -7,13 +7,10 @@ from proverl.agent import Limits
 from proverl.synth import SynthConfig, stream
 from proverl.trainer.tiny.curriculum import Demonstration, Stage
 
-_WORLDS = 400  # start states to draw from: few would be learnt by heart, and each has to be built once
-
 
 def live_demonstrations(stage: Stage, seed: int, count: int) -> Sequence[Demonstration]:
     """`count` demonstrations in the shape of a stage, the same for the same arguments."""
     config = SynthConfig(
-        worlds=_WORLDS,
         chain_length=stage.calls,
         user_turns=stage.turns,
         max_tools=stage.tools[1],
