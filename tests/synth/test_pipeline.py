@@ -1,5 +1,6 @@
 """Datasets: the same bytes however they are made, nothing lost by a kill, every draw accounted for."""
 
+import asyncio
 import json
 import os
 import signal
@@ -8,11 +9,24 @@ import sys
 import time
 
 import pytest
+from endpoint_server import answer, serving
 
 from proverl.agent import Limits
 from proverl.core import TaskKind
-from proverl.synth import SynthConfig, Synthesis, Workers, read_tasks, write_dataset
+from proverl.synth import (
+    Impossible,
+    ScriptedTeacher,
+    SynthConfig,
+    Synthesis,
+    Workers,
+    read_tasks,
+    synthesize,
+    write_dataset,
+)
+from proverl.synth.endpoint import EndpointTeacher
 from proverl.synth.own import InvalidTasks
+from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.validate import check_sources, replay
 
 CONFIG = SynthConfig(servers=("banking", "calendar"), train_tasks=40, heldout_tasks=8)
 FILES = ("train.parquet", "heldout.parquet")
@@ -104,3 +118,55 @@ def test_abstention_rows_are_made_here_when_the_hub_cannot_be_reached(tmp_path, 
     tasks = read_tasks(tmp_path / "train.parquet")
     assert sum(task.kind == TaskKind.ABSTENTION for task in tasks) == 4
     assert told.startswith("none of 4 tasks: when2call")
+
+
+class Prompted:
+    """An endpoint teacher whose model happens to say what the script says."""
+
+    name = "some-model"
+
+    def __init__(self, endpoint, journal):
+        config = TeacherConfig(name=self.name, model="some-model", base_url=endpoint.url)
+        self.endpoint, self.asked, self.script = endpoint, EndpointTeacher(config, journal), ScriptedTeacher()
+
+    async def query(self, scene):
+        self.endpoint.default = answer(await self.script.query(scene))
+        return await self.asked.query(scene)
+
+    async def act(self, scene):
+        reply = await self.script.act(scene)
+        calls = [(call.name, json.dumps(call.arguments)) for call in reply.calls]
+        self.endpoint.default = answer(reply.text, calls)
+        return await self.asked.act(scene)
+
+
+def test_a_model_behind_an_endpoint_makes_proven_rows_and_is_paid_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    config = SynthConfig(
+        servers=("banking", "calendar"), tasks_per_world=1, information=(0.4, 0.3, 0.3), indirect=0.5, recovery=0.3
+    )
+    with serving() as endpoint:
+        tasks = synthesize(config, 0, "train", 12, Limits(), Prompted(endpoint, tmp_path / "journal.sqlite"))
+        asked = len(endpoint.requests)
+        again = synthesize(config, 0, "train", 12, Limits(), Prompted(endpoint, tmp_path / "journal.sqlite"))
+        assert len(endpoint.requests) == asked > 40
+    assert again == tasks
+    assert {task.notes["teacher"] for task in tasks} == {"some-model"}
+    for task in tasks:  # what the model did not tell, tracing has found: the same checks as for any row
+        check_sources(task)
+        asyncio.run(replay(task, Limits()))
+    assert any(edge.kind == "value" for task in tasks for edge in task.ground_truth.edges)
+
+
+def test_a_model_that_only_talks_makes_no_rows(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setattr("proverl.synth.block._TRIES", 2)
+    monkeypatch.setattr("proverl.synth.pipeline._BARREN", 2)
+    with serving() as endpoint:
+        endpoint.default = answer("{}")
+        teacher = EndpointTeacher(
+            TeacherConfig(name="some-model", model="some-model", base_url=endpoint.url), tmp_path / "journal.sqlite"
+        )
+        config = SynthConfig(servers=("banking",), abstention=0, clarification=0)
+        with pytest.raises(Impossible, match="the teacher gave no usable reply"):
+            synthesize(config, 0, "train", 1, Limits(), teacher)

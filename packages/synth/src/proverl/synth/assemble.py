@@ -77,13 +77,14 @@ class Assembly:
         scene = await self._demonstrated(chain, asks, tools, missing)
         servers = tuple(dict.fromkeys([chain.server, *(tool.server for tool in tools)]))
         kept = _kept(scene)
+        _check_performed(asks, missing, kept)
         trace = Trace(scene.texts, scene.today)
         hints = _hints(asks, missing)
         for attempt, hint in zip(kept, hints if len(hints) == len(kept) else [{}] * len(kept), strict=True):
             trace.add(attempt, _tool(scene, attempt), hint)
         truth, digest = self._ground_truth(chain, servers, trace, [not _tool(scene, item).read_only for item in kept])
         notes = {
-            "chain": list(chain.names),
+            "chain": [step.name for step in truth.steps] if kind == TaskKind.MULTI_TURN else list(chain.names),
             "server": chain.server,
             "persona": scene.persona,
             "teacher": self.teacher.name,
@@ -172,6 +173,15 @@ def _kept(scene: Scene) -> list[Attempt]:
         or attempt.call.name in asked[attempt.turn]
         or _is_used(attempt, done[place + 1 :], scene)
     ]
+
+
+def _check_performed(asks: Sequence[Ask], missing: str, kept: Sequence[Attempt]) -> None:
+    """Raise Unproven when the demonstration lacks something that the user asked for."""
+    made = {attempt.call.name for attempt in kept}
+    asked = [step.tool.name for ask in asks for step in ask.steps]
+    wanted = asked[: asked.index(missing)] if missing in asked else asked
+    if left := sorted(set(wanted) - made):
+        raise Unproven(Reason.TEACHER, f"it did not call {', '.join(left)}")
 
 
 def _is_used(attempt: Attempt, later: Sequence[Attempt], scene: Scene) -> bool:

@@ -157,7 +157,11 @@ class _Draw:
             raise Unproven(Reason.WRONG_SPLIT)
         if kind == TaskKind.CLARIFICATION:
             return await assembly.missing_function(chain)
-        return await assembly.multi_turn(chain, information)
+        task = await assembly.multi_turn(chain, information)
+        made = tuple(step.name for step in task.ground_truth.steps)
+        if is_heldout(made) != (self.split == "heldout"):  # a teacher may do otherwise than planned
+            raise Unproven(Reason.WRONG_SPLIT)
+        return task
 
 
 def check_size(task: Task, episode: Episode, config: SynthConfig) -> None:

@@ -31,7 +31,7 @@ def checked_query(text: str, scene: Scene) -> str:
 
 
 def _problems(query: str, scene: Scene) -> Iterator[str]:
-    if not query:
+    if not any(letter.isalnum() for letter in query):
         yield "it is empty"
     if len(query) > _LONGEST:
         yield f"it has {len(query)} characters, and a message has at most {_LONGEST}"
