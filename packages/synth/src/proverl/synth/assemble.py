@@ -32,9 +32,11 @@ class Assembly:
     def __init__(self, config: SynthConfig, teacher: Teacher, rng: Random, id: str) -> None:
         self.config, self.teacher, self.rng, self.id = config, teacher, rng, id
 
-    async def multi_turn(self, chain: Chain, information: Information) -> Task:
-        """The whole chain, asked over the configured number of user turns, with all its tools on offer."""
-        question = unrelated(self.rng) if self.rng.random() < self.config.irrelevant else ""
+    async def multi_turn(self, chain: Chain, information: Information, question: str) -> Task:
+        """The whole chain, asked over the configured number of user turns, with all its tools on offer.
+
+        `question` is asked in between and needs no tool, or is empty.
+        """
         asks = plan(chain, information, question, self.config, self.rng)
         tools, notes = self._offer([step.tool for step in chain.steps], (), chain.server)
         if question:

@@ -20,6 +20,7 @@ from proverl.synth.overlap import repeats_benchmark
 from proverl.synth.plan import draw_information
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.scene import Information, Teacher
+from proverl.synth.unrelated import unrelated
 from proverl.synth.validate import check_effect, check_sources, replay
 from proverl.synth.walk import walk
 
@@ -27,8 +28,8 @@ Split = Literal["train", "heldout"]
 
 _FIRST_HELDOUT_WORLD = 1_000_000
 _HELDOUT_SHARE = 5  # one chain in five is never trained on
-_TRIES = 60  # draws for one task before its place in the block stays empty
-_AIMED = (20, 40)  # draws that must have both of the wanted tools, and one of them
+_TRIES = 90  # draws for one task before its place in the block stays empty
+_AIMED = (15, 70)  # draws that must have both of the wanted tools, and one of them
 _FOREIGN = 0.6  # share of abstention tasks that ask for another server's tool
 
 
@@ -92,13 +93,14 @@ class BlockMaker:
         kind = kind_at(self.config, place)
         world = number + (_FIRST_HELDOUT_WORLD if split == "heldout" else 0)
         information = draw_information(self.config, rng)
+        question = unrelated(rng) if rng.random() < self.config.irrelevant else ""
         refusing = kind == TaskKind.MULTI_TURN and rng.random() < self.config.recovery
         targets = [] if refusing else _targets(server, place)
         for attempt in range(_TRIES):
             aims = targets[: sum(attempt < bound for bound in _AIMED)]
             draw = _Draw(self, split, server, world, f"{split}-{self.seed}-{server}-{place}", aims, refusing, rng)
             try:
-                task = await draw.task(kind, information)
+                task = await draw.task(kind, information, question)
                 check_sources(task)
                 episode = await replay(task, self.limits)
                 check_effect(task, episode)
@@ -132,7 +134,7 @@ class _Draw:
     refusing: bool
     rng: Random
 
-    async def task(self, kind: TaskKind, information: Information) -> Task:
+    async def task(self, kind: TaskKind, information: Information, question: str) -> Task:
         """An unvalidated task. Raises Unproven when this draw leads nowhere."""
         config, rng = self.maker.config, self.rng
         assembly = Assembly(config, self.maker.teacher, rng, self.id)
@@ -157,7 +159,7 @@ class _Draw:
             raise Unproven(Reason.WRONG_SPLIT)
         if kind == TaskKind.CLARIFICATION:
             return await assembly.missing_function(chain)
-        task = await assembly.multi_turn(chain, information)
+        task = await assembly.multi_turn(chain, information, question)
         made = tuple(step.name for step in task.ground_truth.steps)
         if is_heldout(made) != (self.split == "heldout"):  # a teacher may do otherwise than planned
             raise Unproven(Reason.WRONG_SPLIT)
