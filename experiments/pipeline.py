@@ -37,10 +37,10 @@ class Rows:
 class Stage:
     """One output of a run.
 
-    `depends` names the groups and values that the output depends on, `code` the packages, `reads` the earlier outputs;
-    together they make the key that it is cached under. `work` fills the folder that it is given; with `resumes` it goes
-    on with what a killed run left there. `seconds` predicts its cost; `needs` names what this machine lacks for it, a
-    sentence each.
+    `depends` names the groups and values that the output depends on, `code` the packages, `reads` the earlier outputs,
+    `also_reads` those that only some configs need; together they make the key that it is cached under. `work` fills the
+    folder that it is given; with `resumes` it goes on with what a killed run left there. `seconds` predicts its cost;
+    `needs` names what this machine lacks for it, a sentence each.
     """
 
     name: str  # as written in `stages`
@@ -51,10 +51,15 @@ class Stage:
     work: Callable[[Inputs, Path], None]
     seconds: Callable[[Config], float]
     reads: tuple[str, ...] = ()
+    also_reads: Callable[[Config], tuple[str, ...]] = lambda config: ()
     resumes: bool = False
     rows: Rows | None = None
     optional: bool = False  # left out, not refused, when what it reads is neither asked for nor cached
     needs: Callable[[Config], list[str]] = lambda config: []
+
+    def inputs(self, config: Config) -> tuple[str, ...]:
+        """The earlier outputs that it reads with this config."""
+        return self.reads + self.also_reads(config)
 
 
 Watch = Callable[[Stage, Path, Report], AbstractContextManager[object]]
@@ -73,7 +78,7 @@ def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> 
     return {
         "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
         "code": code_digest((*stage.code, *(server_packages(config.envs.servers) if "envs" in stage.depends else ()))),
-        "inputs": {name: earlier[name].key for name in stage.reads},
+        "inputs": {name: earlier[name].key for name in stage.inputs(config)},
     }
 
 
@@ -110,7 +115,7 @@ def wanted(config: Config, stages: Sequence[Stage], found: Mapping[str, Entry]) 
     for stage in stages:
         if stage.name not in config.stages:
             continue
-        absent = [name for name in stage.reads if name not in coming and not found[name].done]
+        absent = [name for name in stage.inputs(config) if name not in coming and not found[name].done]
         if not absent:
             coming[stage.output] = stage
         elif not stage.optional:
@@ -156,7 +161,7 @@ def _compute_one(
     config: Config, stage: Stage, found: Mapping[str, Entry], cache: StageCache, screen: Screen, watch: Watch
 ) -> None:
     entry = found[stage.output]
-    outputs = {name: found[name].directory for name in stage.reads}
+    outputs = {name: found[name].directory for name in stage.inputs(config)}
     with screen.stage(stage.title) as report:
 
         def work(folder: Path) -> None:
