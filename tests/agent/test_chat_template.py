@@ -2,7 +2,8 @@
 
 import pytest
 
-from proverl.agent import ChatTemplate, render_tools, tool_format
+from proverl.agent import ChatTemplate, Reply, render_tools, tool_format
+from proverl.core import Call, MalformedCall
 
 HERMES = """{%- if tools %}<|im_start|>system
 {{ messages[0].content if messages[0].role == 'system' }}
@@ -111,3 +112,29 @@ def test_a_template_that_cannot_be_used_in_pieces_is_refused_with_the_reason(cha
 def test_a_tokenizer_without_a_template_is_refused(chatml):
     with pytest.raises(ValueError, match="cannot be used with format 'qwen'"):
         ChatTemplate(chatml(None), tool_format("qwen"))
+
+
+def test_a_demonstrated_reply_is_what_a_model_would_have_sampled(template):
+    calls = (Call("open_account", {"kind": "é"}), Call("list_accounts", {}))
+    ids = template.written(Reply("", calls))
+    assert template.text(ids) == '<|call|>open_account{"kind":"é"}<|/call|><|call|>list_accounts{}<|/call|>'
+    assert ids[-1] == template.end_of_turn and template.end_of_turn not in ids[:-1]
+    assert template.format.parse(template.text(ids)) == ("", list(calls))
+    assert template.text(template.written(Reply("Done."))) == "Done."
+
+
+@pytest.mark.parametrize("body", [PLAIN, THINKING])
+def test_a_demonstration_begins_behind_what_opens_a_reply(chatml, body):
+    template = ChatTemplate(chatml(body), tool_format("qwen"))
+    assert template.text(template.written(Reply("It is done."))) == "It is done."
+
+
+def test_a_reply_that_the_template_writes_otherwise_is_no_demonstration(chatml, template):
+    shouting = PLAIN.replace(
+        "'<|im_start|>' + message.role",
+        "'<|im_start|>' + (message.role | upper if loop.last and message.role == 'assistant' else message.role)",
+    )
+    with pytest.raises(ValueError, match="in another way than a sampled one"):
+        ChatTemplate(chatml(shouting), tool_format("qwen")).written(Reply("Yes."))
+    with pytest.raises(ValueError, match="cannot be read: no JSON"):
+        template.written(Reply("", (MalformedCall("x", "no JSON"),)))

@@ -9,10 +9,11 @@ tokens are the same wherever it is joined on, is checked once, when the template
 import json
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
-from proverl.agent.chat import Message, Tokenizer
+from proverl.agent.chat import Message, Reply, Tokenizer
 from proverl.agent.formats import ToolFormat, render_tools
-from proverl.core import Tool
+from proverl.core import Call, MalformedCall, Tool
 
 _PLACEHOLDER = "Placeholder-Reply"
 _USER: Message = {"role": "user", "content": "Hi"}
@@ -22,6 +23,12 @@ _TOOL = Tool("look_up_weather", "Look up.", {"type": "object", "properties": {"c
 
 def _tool_message(n: int) -> Message:
     return {"role": "tool", "tool_call_id": f"call_{n}", "name": _TOOL.name, "content": f'{{"n":{n}}}'}
+
+
+def _tool_call(n: int, call: Call | MalformedCall) -> dict[str, Any]:
+    if isinstance(call, MalformedCall):
+        raise ValueError(f"a demonstration holds a call that cannot be read: {call.reason}")
+    return {"id": f"call_{n}", "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
 _SAMPLES: list[list[Message]] = [[_USER], [_tool_message(0)], [_tool_message(0), _tool_message(1)]]
@@ -53,6 +60,20 @@ class ChatTemplate:
         """
         ids = self._encode(self._tail([_USER, _REPLY, *messages]))
         return ids[1:] if ids[0] == last else ids
+
+    def written(self, reply: Reply) -> list[int]:
+        """Ids of a reply as the template writes it, to the token that ends it: what a demonstration teaches.
+
+        Raises ValueError when the template does not write it behind the opening of a reply that `prompt` ends with.
+        """
+        message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+        if reply.calls:
+            message["tool_calls"] = [_tool_call(number, call) for number, call in enumerate(reply.calls)]
+        opening, whole = self._render([_USER]), self._render([_USER, message], opening=False)
+        end = self._render([_USER, _REPLY], opening=False).rpartition(_PLACEHOLDER)[2]
+        if not (whole.startswith(opening) and whole.endswith(end)):
+            raise ValueError(f"the chat template opens or ends this reply in another way than a sampled one: {whole!r}")
+        return [*self._encode(whole[len(opening) : len(whole) - len(end)]), self.end_of_turn]
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of a sampled reply, without the token that ended it."""
