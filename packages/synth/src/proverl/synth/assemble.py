@@ -14,6 +14,7 @@ from proverl.synth.conversation import Conversation
 from proverl.synth.plan import plan
 from proverl.synth.proof import state_edges
 from proverl.synth.reasons import Reason, Unproven
+from proverl.synth.rivals import rivals
 from proverl.synth.scene import Ask, Attempt, Information, Scene, Teacher
 from proverl.synth.trace import Trace
 from proverl.synth.unrelated import unrelated
@@ -45,10 +46,12 @@ class Assembly:
 
     async def missing_function(self, chain: Chain) -> Task:
         """One tool of the chain is not on offer; expected is what can be done before it, and then to say so."""
-        hidden = self.rng.randrange(1, len(chain.steps)) if self.rng.random() < 0.8 else 0
+        hidden = self.rng.randrange(1, len(chain.steps)) if len(chain.steps) > 1 and self.rng.random() < 0.8 else 0
         missing = chain.steps[hidden].tool
         if missing.read_only:  # another tool may tell as much
             raise Unproven(Reason.STUCK, "the missing tool only reads")
+        if rivals(missing.name) & {tool.name for tool in _visible(chain.server)}:
+            raise Unproven(Reason.STUCK, "another tool may do as much")
         before = replace(chain, steps=chain.steps[: hidden + 1])
         if missing.name in before.names[:-1] or any(step.refused for step in before.steps):
             raise Unproven(Reason.STUCK, "the missing tool is needed before")
@@ -63,7 +66,8 @@ class Assembly:
         tools, notes = self._offer([], excluded, server)
         ask = Ask(tuple(foreign.steps)) if foreign else Ask(unrelated=unrelated(self.rng))
         missing = foreign.steps[0].tool.name if foreign else ""
-        if _objects(missing) & {word for tool in tools for word in _objects(tool.name)}:
+        offered = {tool.name for tool in tools}
+        if rivals(missing) & offered or _objects(missing) & {word for name in offered for word in _objects(name)}:
             raise Unproven(Reason.STUCK, "a tool on offer may serve the request")
         return await self._task(TaskKind.ABSTENTION, Chain(server, seed), [ask], tools, notes, missing)
 
@@ -137,8 +141,9 @@ class Assembly:
         names = {tool.name for tool in needed} | set(excluded)
         room = config.max_tools - len(needed) if config.max_tools else 10_000
         distractors: list[Tool] = []
+        unwanted = names.union(*map(rivals, names))
         others = [
-            tool for name in config.servers if name != server for tool in _visible(name) if tool.name not in names
+            tool for name in config.servers if name != server for tool in _visible(name) if tool.name not in unwanted
         ]
         if others and room > 0 and rng.random() < config.distractors:
             distractors = rng.sample(others, min(rng.randint(*config.distractor_tools), room, len(others)))

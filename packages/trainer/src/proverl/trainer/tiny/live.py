@@ -16,6 +16,7 @@ def live_demonstrations(stage: Stage, seed: int, count: int) -> Sequence[Demonst
         max_tools=stage.tools[1],
         abstention=stage.refuse / 2,
         clarification=stage.refuse / 2,
+        information=(0.8, 0.1, 0.1) if stage.turns[1] > 1 else (1.0, 0.0, 0.0),
     )
     proven = islice(stream(config, seed, "train", Limits()), count)
     return [Demonstration(episode.messages, task.tools) for task, episode in proven]
