@@ -68,7 +68,7 @@ def verl_config(
     trainer: TrainerConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int
 ) -> DictConfig:
     """verl's config of a run. Raises ValueError for an unknown key in `trainer.verl_overrides`."""
-    config = deepcopy(_defaults())
+    config = verl_defaults("ppo_trainer", "actor_rollout_ref.rollout.name=vllm")
     tokens = limits.prompt_tokens + limits.response_tokens
     settings = _grpo(trainer) | _data(trainer, limits, paths, seed) | _run(trainer, paths)
     settings |= _model(trainer, model, model_path, max(trainer.micro_batch_tokens, tokens), seed)
@@ -76,7 +76,7 @@ def verl_config(
     for key, value in settings.items():
         OmegaConf.update(config, key, value, force_add=True)
     for key, value in trainer.verl_overrides.items():
-        _override(config, key, value)
+        override(config, key, value, "trainer.verl_overrides")
     return config
 
 
@@ -88,8 +88,13 @@ def validate(config: DictConfig) -> None:
     validate_config(config, use_reference_policy=uses_reference, use_critic=False)
 
 
+def verl_defaults(name: str, *overrides: str) -> DictConfig:
+    """A copy of the config that one of verl's trainers has by default. Raises ValueError when verl is not installed."""
+    return deepcopy(_composed(name, overrides))
+
+
 @cache
-def _defaults() -> DictConfig:
+def _composed(name: str, overrides: tuple[str, ...]) -> DictConfig:
     spec = find_spec("verl")
     if spec is None or not spec.submodule_search_locations:
         raise ValueError("verl is not installed; install proverl-trainer with its dependencies")
@@ -98,7 +103,7 @@ def _defaults() -> DictConfig:
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(config_dir=str(folder), version_base=None):
-            return compose("ppo_trainer", overrides=["actor_rollout_ref.rollout.name=vllm"])
+            return compose(name, overrides=list(overrides))
     finally:
         if outer is not None:
             GlobalHydra.instance().initialize(outer)
@@ -215,8 +220,11 @@ def _rollout(trainer: TrainerConfig, model: ModelConfig, tokens: int, paths: Run
     }
 
 
-def _override(config: DictConfig, key: str, value: Any) -> None:
-    """Set an existing key; `+key` adds one that verl's defaults leave out, as in Hydra."""
+def override(config: DictConfig, key: str, value: Any, place: str) -> None:
+    """Set an existing key; `+key` adds one that verl's defaults leave out, as in Hydra.
+
+    Raises ValueError, which names `place`, for a key that does not exist.
+    """
     if key.startswith("+"):
         OmegaConf.update(config, key[1:], value, force_add=True)
         return
@@ -226,5 +234,5 @@ def _override(config: DictConfig, key: str, value: Any) -> None:
         known = [str(item) for item in node] if isinstance(node, DictConfig) else []
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {parent}.{near[0]}?" if near else f"write +{key} to add it"
-        raise ValueError(f"trainer.verl_overrides has {key!r}, which verl's config does not know; {hint}")
+        raise ValueError(f"{place} has {key!r}, which verl's config does not know; {hint}")
     OmegaConf.update(config, key, value)
