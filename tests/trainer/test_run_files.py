@@ -93,8 +93,8 @@ def test_a_finished_folder_returns_its_model_and_its_steps_at_once(tmp_path, tas
 
 
 def test_the_training_process_ends_with_the_one_that_started_it():
-    code = "import threading, time; from proverl.trainer.driver import _end_with_parent; "
-    code += "threading.Thread(target=_end_with_parent, daemon=True).start(); print('up', flush=True); time.sleep(60)"
+    code = "import threading, time; from proverl.trainer.driver import end_with_parent; "
+    code += "threading.Thread(target=end_with_parent, daemon=True).start(); print('up', flush=True); time.sleep(60)"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"up\n"
     started = time.monotonic()

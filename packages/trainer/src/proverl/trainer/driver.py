@@ -26,22 +26,22 @@ _START = time.monotonic()
 
 def main(folder: Path) -> None:
     """Train the run in `folder`."""
-    Thread(target=_end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, daemon=True).start()
     paths = RunPaths(folder)
     config = OmegaConf.load(paths.verl)
-    step = _resume(config, paths)
-    _note(f"starting after step {step}")
+    step = resume(config, paths)
+    note(f"starting after step {step}")
     gc.disable()  # the imports to come make millions of objects, none of them garbage
     Thread(target=_import_verl).start()  # 12 s, while Ray's processes start
     from proverl.trainer.cluster import ray_cluster
 
     with ray_cluster(config, folder):
-        _note("Ray runs")
+        note("Ray runs")
         with _queue(config):
-            _note("TransferQueue runs")
+            note("TransferQueue runs")
             _fit(config, paths)
-    _publish(paths)
-    _note("done")
+    publish(paths, Path("actor/huggingface"), Path(config.actor_rollout_ref.model.path))
+    note("done")
 
 
 def _fit(config: DictConfig, paths: RunPaths) -> None:
@@ -52,10 +52,10 @@ def _fit(config: DictConfig, paths: RunPaths) -> None:
     gc.enable()
     compat.without_balancer(config)
     validate(config)
-    _note("verl is imported")
+    note("verl is imported")
     trainer = Trainer(config, paths.metrics)
     trainer.init()
-    _note("models are loaded")
+    note("models are loaded")
     trainer.fit(agent_loops(config, trainer.get_llm_client()))
 
 
@@ -81,7 +81,7 @@ def _queue(config: DictConfig) -> Iterator[None]:
         tq.close()
 
 
-def _resume(config: DictConfig, paths: RunPaths) -> int:
+def resume(config: DictConfig, paths: RunPaths) -> int:
     """Point verl at the last complete checkpoint; return its step."""
     step = checkpoints.latest(paths.checkpoints)
     if step:
@@ -91,33 +91,33 @@ def _resume(config: DictConfig, paths: RunPaths) -> int:
     return step
 
 
-def _publish(paths: RunPaths) -> None:
-    """Copy the last checkpoint's Hugging Face folder to its place, all at once."""
+def publish(paths: RunPaths, saved: Path, start: Path) -> None:
+    """Copy `saved`, the last checkpoint's Hugging Face folder, to its place, all at once; `start` is the start model."""
     last = paths.checkpoints / f"global_step_{checkpoints.latest(paths.checkpoints)}"
     partial = paths.model.with_suffix(".partial")
     shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(last / "actor" / "huggingface", partial)
-    _restore_dtype(partial / "config.json", paths)
+    shutil.copytree(last / saved, partial)
+    _restore_dtype(partial / "config.json", start / "config.json")
     partial.replace(paths.model)
 
 
-def _restore_dtype(target: Path, paths: RunPaths) -> None:
+def _restore_dtype(target: Path, start: Path) -> None:
     """verl writes bfloat16 into every saved config, whatever the weights are; put the start model's dtype back."""
-    start = Path(OmegaConf.load(paths.verl).actor_rollout_ref.model.path) / "config.json"
     config: dict[str, Any] = json.loads(target.read_text())
     if start.exists():
         config["dtype"] = json.loads(start.read_text()).get("dtype", config["dtype"])
         target.write_text(json.dumps(config, indent=2))
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """The parent holds our standard input open; when it dies, in whatever way, reading ends."""
     while os.read(0, 1024):
         pass
     os._exit(1)
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
+    """Print a line of the run's log, with the seconds since the process began."""
     print(f"[proverl {time.monotonic() - _START:5.1f} s] {text}", flush=True)
 
 

@@ -21,13 +21,14 @@ def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path) -> None
     """
     if not tasks:
         raise ValueError("no training tasks: the dataset is empty")
-    rows = [_row(tasks[index], position) for position, index in enumerate(_order(len(tasks), count, seed))]
+    rows = [_row(tasks[index], position) for position, index in enumerate(order(len(tasks), count, seed))]
     partial = path.with_suffix(".partial")
     pq.write_table(pa.Table.from_pylist(rows), partial)
     partial.replace(path)
 
 
-def _order(size: int, count: int, seed: int) -> Iterator[int]:
+def order(size: int, count: int, seed: int) -> Iterator[int]:
+    """Yield `count` indices below `size` in a seeded order, shuffled anew each time all have been used."""
     random = Random(f"rows:{seed}")
     left: list[int] = []
     for _ in range(count):
