@@ -7,17 +7,17 @@ value that does not fit, before anything expensive starts. Value rules stand in 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, GetPydanticSchema, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
-from pydantic_core import ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from proverl.agent.limits import Limits
 from proverl.evals.config import EvalsConfig
-from proverl.reward import RewardConfig
+from proverl.reward import OwnReward, RewardConfig, reward_from
 from proverl.synth.config import SynthConfig
 from proverl.synth.teacher_config import TeacherConfig
 from proverl.trainer.config import ModelConfig, TrainerConfig
@@ -74,6 +74,15 @@ class ProfileConfig:
     price_per_hour: float  # of the whole machine, in US dollars
 
 
+def _reward_schema(source: Any, handler: Any) -> CoreSchema:
+    """Check settings of the built-in reward as any group's; `_target_` among them names a user's class instead."""
+
+    def check(value: Any, usual: Any) -> Any:
+        return reward_from(value) if isinstance(value, Mapping) and "_target_" in value else usual(value)
+
+    return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig))
+
+
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Config:
     """One run. `seed` and the groups decide its result; `plan`, `runs_dir` and `tracking` do not."""
@@ -87,7 +96,7 @@ class Config:
     envs: EnvsConfig
     synth: SynthConfig
     teacher: TeacherConfig
-    reward: RewardConfig
+    reward: Annotated[RewardConfig | OwnReward, GetPydanticSchema(_reward_schema)]
     trainer: TrainerConfig
     evals: EvalsConfig
     tracking: TrackingConfig
@@ -113,7 +122,7 @@ def keys_of(group: type, prefix: str = "") -> Iterable[str]:
     """Yield the dotted names of all values of a dataclass."""
     hints = get_type_hints(group)
     for field in fields(group):
-        hint = hints[field.name]
+        hint = next(iter(get_args(hints[field.name])), hints[field.name])  # of several kinds, the one shipped
         if is_dataclass(hint) and isinstance(hint, type):
             yield from keys_of(hint, f"{prefix}{field.name}.")
         else:

@@ -13,6 +13,7 @@ from experiments.config import Config, ConfigError
 from experiments.progress import Report, Screen
 from proverl.core import Json
 from proverl.envs import server_module
+from proverl.reward import OwnReward, RewardConfig
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,24 @@ def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> 
     """What a stage's key is the hash of."""
     return {
         "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
-        "code": code_digest((*stage.code, *(server_packages(config.envs.servers) if "envs" in stage.depends else ()))),
+        "code": code_digest((*stage.code, *_users_code(config, stage))),
         "inputs": {name: earlier[name].key for name in stage.inputs(config)},
     }
+
+
+def _users_code(config: Config, stage: Stage) -> set[str]:
+    servers = server_packages(config.envs.servers) if "envs" in stage.depends else set()
+    return servers | (reward_packages(config.reward) if "reward" in stage.depends else set())
 
 
 def server_packages(names: Sequence[str]) -> set[str]:
     """The packages that these servers are in; a run on a user's own server depends on that user's code."""
     return {server_module(name).split(".")[0] for name in names} - {"proverl"}
+
+
+def reward_packages(reward: RewardConfig | OwnReward) -> set[str]:
+    """The package or module that a user's own reward is in."""
+    return {reward.target.split(".")[0]} - {"proverl"} if isinstance(reward, OwnReward) else set()
 
 
 def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:

@@ -9,7 +9,7 @@ from proverl.core import Episode, StopReason, Task
 from proverl.envs import Session
 from proverl.evals.config import EvalsConfig
 from proverl.evals.record import EvaluationRecord, append_record, by_episode, read_records, resume
-from proverl.reward import RewardConfig, candidates, score, task_success
+from proverl.reward import Reward, candidates, task_success
 
 Progress = Callable[[int, int, str], None]
 
@@ -24,7 +24,7 @@ def evaluate(
     folder: Path,
     config: EvalsConfig,
     limits: Limits,
-    reward: RewardConfig,
+    reward: Reward,
     seed: int = 0,
     progress: Progress = lambda done, total, note: None,
 ) -> list[EvaluationRecord]:
@@ -47,7 +47,7 @@ class _Evaluation:
         folder: Path,
         config: EvalsConfig,
         limits: Limits,
-        reward: RewardConfig,
+        reward: Reward,
         seed: int,
         progress: Progress,
     ) -> None:
@@ -88,14 +88,14 @@ class _Evaluation:
 
 
 async def _evaluated(
-    position: int, repeat: int, seed: int, task: Task, policy: Policy, limits: Limits, reward: RewardConfig
+    position: int, repeat: int, seed: int, task: Task, policy: Policy, limits: Limits, reward: Reward
 ) -> EvaluationRecord:
     """Run and score one episode, and compare its final state with the ground truth's."""
     with Session(task.servers, task.seed) as session:
         episode = await run_episode(task, session, policy.chat(task, limits, seed), limits)
         tools = candidates(task.tools, session.tools)
     _refuse_crash(episode, "the policy")
-    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=episode.replied)
+    breakdown = reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
     episode.transcript = None  # the tokens are of no use to a reader and large
     episode.reward = breakdown.as_dict()
     same = episode.digest == (task.digest or await _oracle_digest(task, limits))

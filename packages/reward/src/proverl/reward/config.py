@@ -1,7 +1,22 @@
 """The reward's settings; used as they stand as the Hydra group `reward`."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Protocol
+
+from proverl.core import CallRecord, GroundTruth, Tool
+from proverl.reward.breakdown import Breakdown
+from proverl.reward.score import score
+
+
+class Reward(Protocol):
+    """What gives an episode its reward: `RewardConfig`, or a class of a user's (`own.py`)."""
+
+    def score(
+        self, calls: Sequence[CallRecord], ground_truth: GroundTruth, tools: Sequence[Tool], *, replied: bool
+    ) -> Breakdown:
+        """Score one episode: a pure function of what `proverl.reward.score` takes beside its config."""
 
 
 @dataclass(frozen=True)
@@ -31,3 +46,9 @@ class RewardConfig:
                     raise ValueError(f"reward.paper_exact is {value!r}; it must be true or false")
             elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise ValueError(f"reward.{item.name} is {value!r}; it must be a finite number of at least 0")
+
+    def score(
+        self, calls: Sequence[CallRecord], ground_truth: GroundTruth, tools: Sequence[Tool], *, replied: bool
+    ) -> Breakdown:
+        """R of one episode under these settings; see `proverl.reward.score`."""
+        return score(calls, ground_truth, tools, self, replied=replied)

@@ -4,19 +4,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from proverl.core import Call, CallRecord, GroundTruth, Tool
 from proverl.reward.breakdown import Breakdown
-from proverl.reward.config import RewardConfig
 from proverl.reward.matching import match
 from proverl.reward.validity import validity
+
+if TYPE_CHECKING:
+    from proverl.reward.config import RewardConfig
 
 
 def score(
     calls: Sequence[CallRecord],
     ground_truth: GroundTruth,
     tools: Sequence[Tool],
-    config: RewardConfig,
+    config: "RewardConfig",
     *,
     replied: bool,
 ) -> Breakdown:
@@ -46,7 +49,7 @@ def score(
     return replace(parts, total=weighted_sum(parts, config))
 
 
-def weighted_sum(parts: Breakdown, config: RewardConfig) -> float:
+def weighted_sum(parts: Breakdown, config: "RewardConfig") -> float:
     """R, by default 0.5 R_validity + 0.5 R_coverage + 0.15 R_efficiency + 0.2 R_name + 0.1 R_arg."""
     return (
         config.validity * parts.validity

@@ -1,6 +1,7 @@
 """verl's agent loop for our tasks: one live session per rollout, the shared episode loop, our reward."""
 
 import hashlib
+import json
 import time
 from functools import lru_cache
 from typing import Any
@@ -9,9 +10,9 @@ from omegaconf import DictConfig, OmegaConf
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
 from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episode, tool_format
-from proverl.core import Episode, StopReason, Task, task_from_json
+from proverl.core import Episode, StopReason, Task, canonical_json, task_from_json
 from proverl.envs import Session
-from proverl.reward import RewardConfig, candidates, score
+from proverl.reward import Reward, candidates, reward_from
 
 ATTEMPTS = 2  # a rollout whose policy or environment failed runs once more, on a fresh session
 
@@ -39,7 +40,7 @@ class EpisodeLoop(AgentLoopBase):
         self.config = trainer_config.config
         self.server_manager = server_manager
         self.limits = Limits(**OmegaConf.to_container(limits))
-        self.reward = RewardConfig(**OmegaConf.to_container(reward))
+        self.reward = _reward(canonical_json(OmegaConf.to_container(reward)))
         self.seed = seed
         self.template = _template(tokenizer, format)
 
@@ -85,10 +86,10 @@ class _Rollout:
         return Generated(list(output.token_ids), list(output.log_probs or ()), "stop" if ended else "length")
 
 
-def _scored(episode: Episode, task: Task, tools: Any, reward: RewardConfig) -> dict[str, float]:
+def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[str, float]:
     """The numbers that are logged of an episode: the same keys for every row."""
     start = time.perf_counter()
-    breakdown = score(episode.calls, task.ground_truth, tools, reward, replied=episode.replied)
+    breakdown = reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
     return {
         **{f"reward/{name}": value for name, value in breakdown.as_dict().items()},
         **{f"stop/{reason}": float(episode.stop == reason) for reason in StopReason},
@@ -133,3 +134,8 @@ def _seed(key: str) -> int:
 @lru_cache(maxsize=4)
 def _template(tokenizer: Any, format: str) -> ChatTemplate:
     return ChatTemplate(tokenizer, tool_format(format))
+
+
+@lru_cache(maxsize=4)
+def _reward(settings: str) -> Reward:
+    return reward_from(json.loads(settings))

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from proverl.agent import Limits
 from proverl.core import Task
-from proverl.reward import RewardConfig
+from proverl.reward import OwnReward, RewardConfig
 from proverl.trainer import checkpoints, metrics
 from proverl.trainer.config import ModelConfig, TrainerConfig
 from proverl.trainer.requirements import model_path
@@ -36,7 +36,7 @@ def train(
     trainer: TrainerConfig,
     model: ModelConfig,
     limits: Limits,
-    reward: RewardConfig,
+    reward: RewardConfig | OwnReward,
     seed: int = 0,
     on_step: OnStep | None = None,
     after: int = 0,
@@ -66,7 +66,7 @@ def prepare(
     trainer: TrainerConfig,
     model: ModelConfig,
     limits: Limits,
-    reward: RewardConfig,
+    reward: RewardConfig | OwnReward,
     seed: int,
 ) -> None:
     """Write what the training process reads (verl.yaml, agent_loop.yaml, rows.parquet); drop what a kill left torn."""
