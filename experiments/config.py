@@ -21,8 +21,9 @@ from proverl.reward import OwnReward, RewardConfig, reward_from
 from proverl.synth.config import SynthConfig
 from proverl.synth.teacher_config import TeacherConfig
 from proverl.trainer.config import ModelConfig, TrainerConfig
+from proverl.trainer.sft_config import SFTConfig
 
-StageName = Literal["synth", "warmstart", "grpo", "evals", "report"]
+StageName = Literal["synth", "warmstart", "sft", "grpo", "evals", "report"]
 
 
 class RunError(Exception):
@@ -66,6 +67,7 @@ class ProfileConfig:
     tensor_parallel: int  # GPUs that share one copy of the model while it samples
     startup_seconds: float  # from the command to the first training step
     step_seconds: float  # of one GRPO step
+    sft_task_seconds: float  # of one demonstration in one epoch of supervised fine-tuning
     eval_task_seconds: float  # of one evaluated task
     synth_task_seconds: float  # of one synthesised task
     synth_processes: int  # that make tasks side by side
@@ -97,6 +99,7 @@ class Config:
     synth: SynthConfig
     teacher: TeacherConfig
     reward: Annotated[RewardConfig | OwnReward, GetPydanticSchema(_reward_schema)]
+    sft: SFTConfig
     trainer: TrainerConfig
     evals: EvalsConfig
     tracking: TrackingConfig

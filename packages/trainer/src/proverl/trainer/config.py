@@ -11,6 +11,7 @@ class ModelConfig:
 
     `format` names a chat format of `proverl.agent`. `learning_rate` is the paper's for this model (Training). `gpu`
     says whether it needs GPUs: with them it runs in bfloat16 on vLLM, without them in float32 on transformers.
+    `sft_learning_rate` is that of supervised fine-tuning, which the paper does not name.
     """
 
     name: str = "tiny"
@@ -18,6 +19,7 @@ class ModelConfig:
     format: str = "tiny"
     learning_rate: float = 3e-4
     gpu: bool = False
+    sft_learning_rate: float = 1e-3
 
 
 @dataclass(frozen=True)
