@@ -60,29 +60,32 @@ class SFTConfig:
 
 
 def sft_verl_config(
-    sft: SFTConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int, steps: int
+    sft: SFTConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int, demonstrations: int
 ) -> DictConfig:
     """The config of verl's SFT trainer. Raises ValueError for an unknown key in `sft.verl_overrides`."""
     config = verl_defaults("sft_trainer_engine")
     tokens = limits.prompt_tokens + limits.response_tokens
-    settings = _data(sft, max(sft.micro_batch_tokens, tokens), tokens, paths) | _model(sft, model, model_path, seed)
-    for key, value in (settings | _run(sft, model, paths, steps)).items():
+    settings = _data(sft, tokens, paths, seed, demonstrations) | _model(sft, model, model_path, seed)
+    for key, value in (settings | _run(sft, model, paths, sft.steps(demonstrations))).items():
         OmegaConf.update(config, key, value, force_add=True)
     for key, value in sft.verl_overrides.items():
         override(config, key, value, "sft.verl_overrides")
     return config
 
 
-def _data(sft: SFTConfig, micro_batch: int, longest: int, paths: RunPaths) -> dict[str, Any]:
+def _data(sft: SFTConfig, longest: int, paths: RunPaths, seed: int, demonstrations: int) -> dict[str, Any]:
     return {
         "data.train_files": [str(paths.rows)],
         "data.custom_cls.path": "pkg://proverl.trainer.sft_trainer",
         "data.custom_cls.name": "Demonstrations",
         "data.train_batch_size": sft.batch,
         "data.use_dynamic_bsz": True,
-        "data.max_token_len_per_gpu": micro_batch,
+        "data.max_token_len_per_gpu": max(sft.micro_batch_tokens, longest),
         "data.max_length": longest,
         "data.num_workers": 0,
+        "data.demonstrations": demonstrations,
+        "data.rows": sft.steps(demonstrations) * sft.batch,  # in the order of use
+        "data.seed": seed,
     }
 
 

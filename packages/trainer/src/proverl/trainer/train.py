@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import subprocess
 import sys
 import time
@@ -52,10 +53,10 @@ def train(
     not there, and TrainingFailed when the training process fails.
     """
     paths = RunPaths(folder.resolve())
-    steps = _Steps(paths.metrics, on_step, after)
+    steps = Steps(paths.metrics, on_step, after)
     if not paths.model.exists():
         prepare(tasks, paths, trainer, model, limits, reward, seed)
-        _run(paths, model.gpu, steps)
+        run_process(["proverl.trainer.driver"], paths, model.gpu, steps)
     steps.deliver()
     return paths.model
 
@@ -72,7 +73,7 @@ def prepare(
     """Write what the training process reads (verl.yaml, agent_loop.yaml, rows.parquet); drop what a kill left torn."""
     config = verl_config(trainer, model, str(model_path(model)), limits, paths, seed)
     paths.checkpoints.mkdir(parents=True, exist_ok=True)
-    _drop_torn(paths)
+    drop_torn(paths)
     OmegaConf.save(config, paths.verl)
     loop = {
         "name": AGENT,
@@ -86,19 +87,20 @@ def prepare(
     write_rows(tasks, trainer.steps * trainer.prompts, seed, paths.rows)
 
 
-def _drop_torn(paths: RunPaths) -> None:
+def drop_torn(paths: RunPaths) -> None:
     """Delete what a killed process left of the steps after its last complete checkpoint."""
     checkpoints.remove_incomplete(paths.checkpoints)
     metrics.truncate(paths.metrics, checkpoints.latest(paths.checkpoints))
 
 
-class _Steps:
+class Steps:
     """Hands each new line of the metrics file to the caller, once."""
 
     def __init__(self, path: Path, on_step: OnStep | None, after: int) -> None:
         self._path, self._on_step, self._last = path, on_step, after
 
     def deliver(self) -> None:
+        """Hand on what has come since the last time."""
         if self._on_step is None:
             return
         for step, values in metrics.read(self._path, self._last):
@@ -106,23 +108,27 @@ class _Steps:
             self._on_step(step, values)
 
 
-def _run(paths: RunPaths, gpu: bool, steps: _Steps) -> None:
-    """Run the training process until a model is there. A fault that comes back before the next checkpoint is final."""
+def run_process(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> None:
+    """Run the training process, `python -m MODULE FOLDER`, until a model is there.
+
+    A process that dies is started again from its last checkpoint. Raises TrainingFailed for a fault that comes back
+    before the next one.
+    """
     step = checkpoints.latest(paths.checkpoints)
     began = paths.log.stat().st_size if paths.log.exists() else 0
-    while code := _wait(paths, gpu, steps):
+    while code := _wait(module, paths, gpu, steps):
         error = _last_error(paths.log.read_bytes()[began:].decode(errors="replace"))
         step, before = checkpoints.latest(paths.checkpoints), step
         if step == before:
             raise TrainingFailed(f"training ended with code {code}: {error}; the whole story is in {paths.log}")
         _LOG.warning("training ended with code %s (%s) and goes on from step %s; see %s", code, error, step, paths.log)
-        _drop_torn(paths)
+        drop_torn(paths)
         began = paths.log.stat().st_size
 
 
-def _wait(paths: RunPaths, gpu: bool, steps: _Steps) -> int:
+def _wait(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> int:
     """Run the training process to its end; it ends with this one, because that closes its standard input."""
-    command = [sys.executable, "-m", "proverl.trainer.driver", str(paths.folder)]
+    command = [sys.executable, "-m", *module, str(paths.folder)]
     with paths.log.open("ab") as log:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment(gpu))
         try:
@@ -157,5 +163,7 @@ def environment(gpu: bool) -> dict[str, str]:
 
 def _last_error(log: str) -> str:
     """The last line of a log that reads like an exception."""
-    lines = [line for line in log.splitlines() if line[:1].isalpha() and ("Error" in line or "Exception" in line)]
+    lines = [re.sub(r"^\[rank\d+\]: ", "", line) for line in log.splitlines()]
+    lines = [line for line in lines if line[:1].isalpha() and ("Error" in line or "Exception" in line)]
+    lines = [line for line in lines if not line.startswith("torch.distributed.elastic")]  # that a process failed
     return lines[-1].rstrip(".") if lines else "no error was printed (out of memory, or killed from outside)"
