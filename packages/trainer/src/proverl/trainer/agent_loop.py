@@ -13,6 +13,7 @@ from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episod
 from proverl.core import Episode, StopReason, Task, canonical_json, task_from_json
 from proverl.envs import Session
 from proverl.reward import Reward, candidates, reward_from
+from proverl.trainer.rollouts import packed
 
 ATTEMPTS = 2  # a rollout whose policy or environment failed runs once more, on a fresh session
 
@@ -52,7 +53,10 @@ class EpisodeLoop(AgentLoopBase):
             rollout = _Rollout(self, sampling_params, f"{self.seed}|{key}|{attempt}")
             episode, extra = await rollout.run(task)
             if episode.stop != StopReason.CRASHED and episode.transcript and episode.transcript.response_ids:
-                return _output(episode, extra, rollout.versions)
+                output = _output(episode, extra, rollout.versions)
+                place = int(row["extra_info"]["index"]), int(row["session_id"])
+                output.extra_fields["rollout"] = packed(task, *place, episode)
+                return output
         raise RolloutFailed(f"rollout {key} of task {task.id} failed {ATTEMPTS} times: {episode.error or episode.stop}")
 
 

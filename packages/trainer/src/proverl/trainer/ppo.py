@@ -11,6 +11,8 @@ from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from proverl.trainer import metrics as step_metrics
+from proverl.trainer import rollouts
+from proverl.trainer.verl_config import RunPaths
 
 POLL_SECONDS = 0.05  # verl looks every 2 s whether the rollouts are done
 
@@ -65,11 +67,19 @@ class Trainer(PPOTrainerSync):
         keys = [key for key, tag in zip(batch.keys, batch.tags, strict=True) if not tag.get("is_padding", False)]
         data = tq.kv_batch_get(keys=keys, partition_id=batch.partition_id, select_fields=["extra_fields"])
         infos = [fields["reward_extra_info"] for fields in data["extra_fields"]]
+        self._keep(global_steps, [fields["rollout"] for fields in data["extra_fields"]], infos)
         prompts = [key.rsplit("_", 2)[0] for key in keys]
         expected = self.config.data.train_batch_size * self.config.actor_rollout_ref.rollout.n
         scalars = {name: float(value) for name, value in metrics.items() if isinstance(value, Real)}
         values = step_metrics.summarize(infos, prompts, expected, scalars)
         step_metrics.append(self._metrics_path, global_steps, values)
+
+    def _keep(self, step: int, episodes: list[dict[str, Any]], infos: list[dict[str, float]]) -> None:
+        """Write the step's episodes; they are for reading, so a full disk does not end the training."""
+        try:
+            rollouts.write(RunPaths(self._metrics_path.parent).rollouts, step, episodes, infos)
+        except OSError as error:
+            print(f"the rollouts of step {step} are not kept: {error}", flush=True)
 
 
 def _order(key: str) -> tuple[str, int, int]:

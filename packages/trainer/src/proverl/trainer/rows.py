@@ -3,14 +3,14 @@
 The order is written down, so no epoch has an edge that could skip or repeat a row, and resuming needs a position only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from proverl.core import Task, task_to_json
+from proverl.core import Task, task_from_json, task_to_json
 from proverl.trainer.verl_config import AGENT
 
 
@@ -25,6 +25,12 @@ def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path) -> None
     partial = path.with_suffix(".partial")
     pq.write_table(pa.Table.from_pylist(rows), partial)
     partial.replace(path)
+
+
+def task_reader(path: Path) -> Callable[[int], Task]:
+    """What returns the task of a row by its position; the file is mapped, a task is parsed when it is asked for."""
+    column = pq.read_table(path, columns=["extra_info.task"], memory_map=True)["extra_info"]
+    return lambda position: task_from_json(column[position].as_py()["task"])
 
 
 def order(size: int, count: int, seed: int) -> Iterator[int]:

@@ -49,6 +49,11 @@ class RunPaths:
         return self.folder / "metrics.jsonl"
 
     @property
+    def rollouts(self) -> Path:
+        """The episodes of every step (`rollouts.py`)."""
+        return self.folder / "rollouts"
+
+    @property
     def checkpoints(self) -> Path:
         """verl's checkpoints, `global_step_N`."""
         return self.folder / "checkpoints"
