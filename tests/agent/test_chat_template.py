@@ -11,7 +11,8 @@ HERMES = """{%- if tools %}<|im_start|>system
 {% elif messages[0].role == 'system' %}<|im_start|>system
 {{ messages[0].content }}<|im_end|>
 {% endif %}{%- for message in messages %}{%- if message.role == 'user' or message.role == 'assistant' %}
-{{- '<|im_start|>' + message.role + '\n' + BODY + '<|im_end|>\n' }}
+{{- '<|im_start|>' + message.role + '\n' + BODY }}{% for call in message.tool_calls or [] %}
+{{- '<tool_call>' + (call.function | tojson) + '</tool_call>' }}{% endfor %}{{- '<|im_end|>\n' }}
 {%- elif message.role == 'tool' %}
 {%- if loop.previtem.role != 'tool' %}{{- '<|im_start|>user' }}{% endif %}
 {{- '\n<tool_response>\n' + message.content + '\n</tool_response>' }}
@@ -95,7 +96,9 @@ def test_the_end_token_is_no_part_of_the_text(template, tokenizer):
     ("source", "reason"),
     [
         (PLAIN.replace("{{ tool | tojson }}", ""), "does not show the tools"),
-        (PLAIN.replace("message.content +", "message.content | upper +"), "does not write replies as they are"),
+        (PLAIN.replace("+ message.content }}", "+ message.content | upper }}"), "does not write replies as they are"),
+        (PLAIN.replace("<tool_call>", "<call>"), "writes calls in another way than this format reads them: .*<call>"),
+        (PLAIN.replace("message.tool_calls or []", "[]"), "writes calls in another way"),
         (PLAIN.replace("loop.previtem.role != 'tool'", "messages | length < 4"), "depends on the messages before"),
         (PLAIN + "{{ messages | length }}", "depends on the messages before"),
         ("{% if tools %}{{ messages | length }}{% endif %}look_up_weather" + PLAIN, "not a token prefix"),
@@ -119,7 +122,7 @@ def test_a_demonstrated_reply_is_what_a_model_would_have_sampled(template):
     ids = template.written(Reply("", calls))
     assert template.text(ids) == '<|call|>open_account{"kind":"é"}<|/call|><|call|>list_accounts{}<|/call|>'
     assert ids[-1] == template.end_of_turn and template.end_of_turn not in ids[:-1]
-    assert template.format.parse(template.text(ids)) == ("", list(calls))
+    assert template.format.parse(template.text(ids)) == Reply("", calls)
     assert template.text(template.written(Reply("Done."))) == "Done."
 
 

@@ -6,24 +6,35 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from proverl.agent import render_tools, tool_format
+from proverl.agent import Reply, render_tools, tool_format
+from proverl.agent.formats import FORMATS
 from proverl.core import Call, MalformedCall
 
-PLACE = '<tool_call>\n{"name": "find", "arguments": {"place": "Rome"}}\n</tool_call>'
+CALL = '{"name": "find", "arguments": {"place": "Rome"}}'
+PLACE = f"<tool_call>\n{CALL}\n</tool_call>"
 FOUND = Call("find", {"place": "Rome"})
 
 
+def read(family, text):
+    reply = tool_format(family).parse(text)
+    return reply.text, list(reply.calls)
+
+
 def hermes(text):
-    return tool_format("qwen").parse(text)
+    return read("qwen", text)
+
+
+def smollm(text):
+    return read("smollm2", text)
 
 
 def tiny(text):
-    return tool_format("tiny").parse(text)
+    return read("tiny", text)
 
 
-@pytest.mark.parametrize("family", ["qwen", "granite"])
-def test_hermes_calls_and_text_are_told_apart(family):
-    text, calls = tool_format(family).parse(f"I look. {PLACE}\n{PLACE} Then I wait.")
+@pytest.mark.parametrize("family", ["qwen", "qwen_thinking", "granite", "smollm2"])
+def test_marked_calls_and_text_are_told_apart(family):
+    text, calls = read(family, f"I look. {PLACE}\n{PLACE} Then I wait.")
     assert text.split() == ["I", "look.", "Then", "I", "wait."]
     assert calls == [FOUND, FOUND]
 
@@ -53,14 +64,16 @@ def test_missing_arguments_mean_none():
         (f"<think>{PLACE}</think>\n\nNo.", "No."),
         ("so</think>No.", "No."),  # the template opened the block
         (f"<think>never closed {PLACE}", ""),
+        (f"<think>one</think><think>{PLACE}</think>No.", "No."),
     ],
 )
 def test_calls_in_thinking_are_not_calls(reply, text):
     assert hermes(reply) == (text, [])
 
 
-def test_a_call_after_thinking_counts():
-    assert hermes(f"<think>hm</think>\n{PLACE}") == ("", [FOUND])
+def test_calls_before_and_after_thinking_count():
+    reply = tool_format("qwen_thinking").parse(f"<think>hm</think>\n{PLACE}<think>or {PLACE}</think>{PLACE}Ok.")
+    assert reply == Reply("Ok.", (FOUND, FOUND), thinking=f"hm\nor {PLACE}")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +85,11 @@ def test_a_call_after_thinking_counts():
         ('{"name": "find", "arguments": [1]}', "arguments must be a JSON object, not [1]"),
         ('{"name": "find", "arguments": "Rome"}', "not valid JSON"),
         ('{"name": "find", "arguments": {"n": NaN}}', "NaN is not JSON"),
+        ('{"name": "find", "arguments": {"n": 1e999}}', "the number 1e999 is too large"),
+        ('{"name": "find", "arguments": {"n": ' + "9" * 5000 + "}}", "digits"),
+        ('{"name": "find", "arguments": {"n": "\\ud800"}}', "half a character"),
+        ('{"name": "find", "arguments": "{\\"n\\": \\"\\\\ud800\\"}"}', "half a character"),
+        (f"{CALL}\n{CALL}", "expected </tool_call>"),
         ('{"name": "find", "arguments": {}} and more', "expected </tool_call>"),
         ("", "not valid JSON"),
     ],
@@ -94,6 +112,25 @@ def test_an_unclosed_call_is_malformed_and_ends_where_the_next_begins():
 def test_deep_nesting_is_malformed_not_a_crash():
     _, calls = hermes('<tool_call>{"name": "a", "arguments": ' + '{"a":' * 100_000)
     assert isinstance(calls[0], MalformedCall)
+
+
+def test_smollm_lists_its_calls():
+    assert smollm(f"Ok.<tool_call>[{CALL}, {CALL}]</tool_call>") == ("Ok.", [FOUND, FOUND])
+    assert smollm("None fits.<tool_call>[]</tool_call>") == ("None fits.", [])
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (f"[{CALL}", "not valid JSON"),
+        (f'[{CALL}, "find"]', "must be an object"),
+        (f"[{CALL}] so", "expected </tool_call>"),
+    ],
+)
+def test_a_broken_list_is_one_malformed_call(body, reason):
+    text, calls = smollm(f"<tool_call>{body}</tool_call>{PLACE}")
+    assert (text, calls) == ("", [MalformedCall(f"<tool_call>{body}", calls[0].reason), FOUND])
+    assert reason in calls[0].reason
 
 
 def test_tiny_calls():
@@ -127,8 +164,9 @@ values = st.recursive(
 
 @given(st.dictionaries(st.text(), values, max_size=4))
 @example({"<think>": "</think>", "</tool_call>": "<tool_call>"})
-def test_any_arguments_survive_both_formats(arguments):
+def test_any_arguments_survive_every_format(arguments):
     body = json.dumps(arguments)
+    assert smollm(f'<tool_call>[{{"name": "f", "arguments": {body}}}]</tool_call>')[1] == [Call("f", arguments)]
     assert tiny(f"<|call|>f{body}<|/call|>")[1] == [Call("f", arguments)]
     assert hermes(f'<tool_call>{{"name": "f", "arguments": {body}}}</tool_call>')[1] == [Call("f", arguments)]
 
@@ -140,13 +178,13 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces, max_size=12))
 def test_any_reply_can_be_read(parts):
-    for family in ("tiny", "qwen", "granite"):
-        _, calls = tool_format(family).parse("".join(parts))
+    for family in FORMATS:
+        _, calls = read(family, "".join(parts))
         assert all(isinstance(call, (Call, MalformedCall)) for call in calls)
 
 
 def test_an_unknown_family_lists_the_known_ones():
-    with pytest.raises(ValueError, match="'llama'; known formats: tiny, qwen, granite"):
+    with pytest.raises(ValueError, match="'llama'; known formats: tiny, qwen, qwen_thinking, granite, smollm2"):
         tool_format("llama")
 
 

@@ -12,11 +12,15 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One assistant message: its text, the calls in it in the order written, and whether it ended by itself."""
+    """One assistant message: its text, the calls in it in the order written, and whether it ended by itself.
+
+    `thinking` is what a thinking model wrote before it said anything; it is no part of the text.
+    """
 
     text: str
     calls: tuple[Call | MalformedCall, ...] = ()
     finish: Literal["stop", "length"] = "stop"
+    thinking: str = ""
 
 
 class Chat(Protocol):

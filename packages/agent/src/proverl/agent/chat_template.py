@@ -2,8 +2,9 @@
 
 Training must never tokenise again what the model wrote, so only what the environment adds is rendered: the new messages
 follow a placeholder reply, and what the template writes after the placeholder is their text, from the end of the
-assistant's turn to the opening of the next one. That this text does not depend on what stands before it, and that its
-tokens are the same wherever it is joined on, is checked once, when the template is built.
+assistant's turn to the opening of the next one. That this text does not depend on what stands before it, that its
+tokens are the same wherever it is joined on, and that the template writes calls as the format reads them, is checked
+once, when the template is built.
 """
 
 import json
@@ -19,6 +20,7 @@ _PLACEHOLDER = "Placeholder-Reply"
 _USER: Message = {"role": "user", "content": "Hi"}
 _REPLY: Message = {"role": "assistant", "content": _PLACEHOLDER}
 _TOOL = Tool("look_up_weather", "Look up.", {"type": "object", "properties": {"city": {"type": "string"}}}, {})
+_CALLS = [Call(_TOOL.name, {"city": "Rome"}), Call(_TOOL.name, {"city": 'é "<b>" \\n'})]
 
 
 def _tool_message(n: int) -> Message:
@@ -46,6 +48,8 @@ class ChatTemplate:
         self._cached_prompt = lru_cache(maxsize=256)(self._prompt)  # the rollouts of one task share their prompt
         self._check()
         self.end_of_turn = self.following([_USER])[0]
+        opening = self._tail([_USER, _REPLY, _USER])
+        self._opens_thinking = opening.rfind("<think>") > opening.rfind("</think>")
         # a reply may also end with the tokenizer's end of text, which most templates do not write between turns
         self.stop_ids = frozenset({self.end_of_turn, tokenizer.eos_token_id or self.end_of_turn})
 
@@ -58,7 +62,8 @@ class ChatTemplate:
 
         `last` is the last token of the reply; when it is the end of the turn already, that one is not repeated.
         """
-        ids = self._encode(self._tail([_USER, _REPLY, *messages]))
+        # the first one: the messages may hold these very words
+        ids = self._encode(self._render([_USER, _REPLY, *messages]).partition(_PLACEHOLDER)[2])
         return ids[1:] if ids[0] == last else ids
 
     def written(self, reply: Reply) -> list[int]:
@@ -76,11 +81,11 @@ class ChatTemplate:
         return [*self._encode(whole[len(opening) : len(whole) - len(end)]), self.end_of_turn]
 
     def text(self, ids: Sequence[int]) -> str:
-        """The text of a sampled reply, without the token that ended it."""
+        """The text of a sampled reply, without the token that ended it; thinking that the template opened is marked."""
         kept = list(ids)
         while kept and kept[-1] in self.stop_ids:
             kept.pop()
-        return self.tokenizer.decode(kept, skip_special_tokens=False)
+        return "<think>" * self._opens_thinking + self.tokenizer.decode(kept, skip_special_tokens=False)
 
     def _prompt(self, key: str) -> list[int]:
         messages, tools = json.loads(key)
@@ -112,6 +117,7 @@ class ChatTemplate:
             opening = self._render([system, _USER], tools, opening=False)
             if _TOOL.name not in opening:
                 raise ValueError("it does not show the tools")
+            self._check_calls([system, _USER], tools)
             for sample in _SAMPLES:
                 self._check_sample(sample, [system, _USER, _REPLY, _tool_message(2), _REPLY], tools, opening)
         except Exception as error:  # a template raises whatever its author chose
@@ -119,6 +125,15 @@ class ChatTemplate:
                 f"the chat template of {type(self.tokenizer).__name__} cannot be used with format "
                 f"{self.format.name!r}: {error}"
             ) from error
+
+    def _check_calls(self, history: list[Message], tools: Sequence[dict]) -> None:
+        asked = [_tool_call(number, call) for number, call in enumerate(_CALLS)]
+        before = self._render(history, tools, opening=False)
+        whole = self._render(
+            [*history, {"role": "assistant", "content": "", "tool_calls": asked}], tools, opening=False
+        )
+        if self.format.parse(whole.removeprefix(before)).calls != tuple(_CALLS):
+            raise ValueError(f"it writes calls in another way than this format reads them: {whole[len(before) :]!r}")
 
     def _check_sample(self, sample: list[Message], history: list[Message], tools: Sequence[dict], opening: str) -> None:
         tail = self._tail([_USER, _REPLY, *sample])

@@ -114,6 +114,8 @@ class _Loop:
             reply = await self.chat.reply()
         self.replies += 1
         self.episode.messages.append({"role": "assistant", "content": reply.text})
+        if reply.thinking:
+            self.episode.messages[-1]["reasoning_content"] = reply.thinking  # as chat templates and endpoints call it
         if reply.calls:
             self.episode.messages[-1]["tool_calls"] = [self._tool_call(call) for call in reply.calls]
         return reply

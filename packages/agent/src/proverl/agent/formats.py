@@ -1,22 +1,25 @@
 """How each model family writes tool calls, and how tools and messages are handed to its chat template."""
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any
+from typing import Any, TypeAlias
 
+from proverl.agent.chat import Reply
 from proverl.core import Call, MalformedCall, Tool
 
-Calls = list[Call | MalformedCall]
+Calls: TypeAlias = list[Call | MalformedCall]
+ReadCalls: TypeAlias = Callable[[str], tuple[Calls, str]]  # the calls at the start of a text, and what follows them
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFormat:
-    """A model family: `parse` splits a reply into its text and its calls, `options` go to the chat template."""
+    """A model family: `parse` reads what the model wrote, `options` go to the tokenizer's chat template."""
 
     name: str
-    parse: Callable[[str], tuple[str, Calls]]
+    parse: Callable[[str], Reply]
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -29,7 +32,11 @@ def tool_format(name: str) -> ToolFormat:
 
 def tiny_chat_template() -> str:
     """The chat template (Jinja) of the tiny model; its tokenizer needs the marks in it as single special tokens."""
-    return resources.files("proverl.agent").joinpath("templates", "tiny.jinja").read_text("utf-8")
+    return _template("tiny")
+
+
+def _template(name: str) -> str:
+    return resources.files("proverl.agent").joinpath("templates", f"{name}.jinja").read_text("utf-8")
 
 
 def render_tools(tools: Sequence[Tool]) -> list[dict[str, Any]]:
@@ -71,32 +78,46 @@ def split_thinking(text: str) -> tuple[str, str]:
     return thinking.strip(), before + rest.lstrip()
 
 
-def parse_hermes(text: str) -> tuple[str, Calls]:
+def parse_hermes(text: str) -> Reply:
     """`<tool_call>{"name": ..., "arguments": {...}}</tool_call>`, as Qwen2.5, Qwen3 and Granite 4 write it.
 
     Calls inside a thinking block are not calls.
     """
-    return _split(split_thinking(text)[1], "<tool_call>", "</tool_call>", _hermes_call)
+    return _parse(text, "<tool_call>", "</tool_call>", _hermes_call)
 
 
-def parse_tiny(text: str) -> tuple[str, Calls]:
-    """`<|call|>name{"key":"value"}<|/call|>`, as the shipped tiny model writes it."""
-    return _split(text, "<|call|>", "<|/call|>", _tiny_call)
+def parse_smollm(text: str) -> Reply:
+    """`<tool_call>[{"name": ..., "arguments": {...}}, ...]</tool_call>`, one list for all calls, as SmolLM2 writes it."""
+    return _parse(text, "<tool_call>", "</tool_call>", _listed_calls)
 
 
-def _split(text: str, opening: str, closing: str, read: Callable[[str], tuple[Call, str]]) -> tuple[str, Calls]:
-    """Cut the marked blocks out of `text`; `read` returns the call at the start of a string and what follows it."""
-    kept, calls = [], Calls()
+def parse_tiny(text: str) -> Reply:
+    """`<|call|>name{"key":"value"}<|/call|>`, as the shipped tiny model writes it; it never thinks."""
+    return _parse(text, "<|call|>", "<|/call|>", _tiny_call, lambda text: ("", text))
+
+
+def _parse(
+    text: str,
+    opening: str,
+    closing: str,
+    read: ReadCalls,
+    split: Callable[[str], tuple[str, str]] = split_thinking,
+) -> Reply:
+    """Take the thinking and the marked blocks out of `text`; a block that cannot be read is a malformed call."""
+    thought, kept, calls = [], [], Calls()
     while True:
+        while (parts := split(text))[1] != text:  # each round takes one block of thinking away
+            thought.append(parts[0])
+            text = parts[1]
         before, found, rest = text.partition(opening)
         kept.append(before)
         if not found:
-            return "".join(kept).strip(), calls
+            return Reply("".join(kept).strip(), tuple(calls), thinking="\n".join(filter(None, thought)))
         try:
-            call, after = read(rest)
+            read_calls, after = read(rest)
             if not after.lstrip().startswith(closing):
                 raise ValueError(f"expected {closing} after the arguments")
-            calls.append(call)
+            calls += read_calls
             text = after.lstrip()[len(closing) :]
         except ValueError as error:
             body, text = _skip(rest, opening, closing)
@@ -110,19 +131,28 @@ def _skip(rest: str, opening: str, closing: str) -> tuple[str, str]:
     return rest[:end], rest[end:].removeprefix(closing)
 
 
-def _hermes_call(text: str) -> tuple[Call, str]:
+def _hermes_call(text: str) -> tuple[Calls, str]:
     value, after = _read_json(text)
-    if not isinstance(value, dict):
-        raise ValueError('a call must be an object {"name": ..., "arguments": {...}}')
-    return _call(value.get("name"), value.get("arguments", {})), after
+    return [_named_call(value)], after
 
 
-def _tiny_call(text: str) -> tuple[Call, str]:
+def _listed_calls(text: str) -> tuple[Calls, str]:
+    value, after = _read_json(text)
+    return [_named_call(item) for item in (value if isinstance(value, list) else [value])], after
+
+
+def _tiny_call(text: str) -> tuple[Calls, str]:
     name, brace, _ = text.partition("{")
     if not brace:
         raise ValueError("a call must be a tool name followed by its arguments as a JSON object")
     value, after = _read_json(text[len(name) :])
-    return _call(name.strip(), value), after
+    return [_call(name.strip(), value)], after
+
+
+def _named_call(value: Any) -> Call:
+    if not isinstance(value, dict):
+        raise ValueError('a call must be an object {"name": ..., "arguments": {...}}')
+    return _call(value.get("name"), value.get("arguments", {}))
 
 
 def _call(name: Any, arguments: Any) -> Call:
@@ -146,23 +176,38 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"the number {text} is too large")
+    return value
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
 def _read_json(text: str) -> tuple[Any, str]:
+    """The JSON value at the start of `text` and what follows. Raises ValueError for what no tool could be given."""
     start = len(text) - len(text.lstrip())
     try:
         value, end = _DECODER.raw_decode(text, start)
+        json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise ValueError(f"not valid JSON: {error.msg} at character {error.pos - start}") from None
     except RecursionError:
         raise ValueError("not valid JSON: nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("not valid JSON: an escape names half a character (a lone surrogate)") from None
     return value, text[end:]
 
 
+# Qwen3 alone knows the option, other templates ignore it; off is the paper's choice (what is left open)
+_THINKING, _NOT_THINKING = {"enable_thinking": True}, {"enable_thinking": False}
+
 FORMATS = {
     "tiny": ToolFormat("tiny", parse_tiny),
-    # thinking off (paper, what is left open): Qwen3 alone knows the option, other templates ignore it
-    "qwen": ToolFormat("qwen", parse_hermes, {"enable_thinking": False}),
+    "qwen": ToolFormat("qwen", parse_hermes, _NOT_THINKING),
+    "qwen_thinking": ToolFormat("qwen_thinking", parse_hermes, _THINKING),
     "granite": ToolFormat("granite", parse_hermes),
+    # its own template knows no tools
+    "smollm2": ToolFormat("smollm2", parse_smollm, {"chat_template": _template("smollm2")}),
 }

@@ -1,7 +1,11 @@
-"""A chat that keeps tokens: what the model sampled is what is trained on (tokens in, tokens out)."""
+"""A chat that keeps tokens: what the model sampled is what is trained on (tokens in, tokens out).
+
+Nothing that has been sampled is ever taken back, thinking included: a context is always the one before it, what was
+sampled, and what is new. A template that drops earlier thinking would change the context under tokens already sampled.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from proverl.agent.chat import Message, Reply, clip
@@ -69,8 +73,7 @@ class TokenChat:
         self._append(self._pending, 0, [0.0] * len(self._pending))
         self._append(generated.ids, 1, generated.log_probs)
         self._unseen, self._pending = [], []
-        text, calls = self._template.format.parse(self._template.text(generated.ids))
-        return Reply(text, tuple(calls), generated.finish)
+        return replace(self._template.format.parse(self._template.text(generated.ids)), finish=generated.finish)
 
     def _append(self, ids: list[int], mask: int, log_probs: list[float]) -> None:
         self._response += ids
