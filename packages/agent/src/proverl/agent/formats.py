@@ -87,7 +87,7 @@ def parse_hermes(text: str) -> Reply:
 
 
 def parse_smollm(text: str) -> Reply:
-    """`<tool_call>[{"name": ..., "arguments": {...}}, ...]</tool_call>`, one list for all calls, as SmolLM2 writes it."""
+    """`<tool_call>[{"name": ..., "arguments": {...}}, ...]</tool_call>`, one list for all, as SmolLM2 writes it."""
     return _parse(text, "<tool_call>", "</tool_call>", _listed_calls)
 
 
