@@ -102,7 +102,7 @@ def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
 def _needs(config: Config) -> list[str]:
     from proverl.trainer import check_requirements
 
-    return check_requirements(config.model, config.trainer)
+    return check_requirements(config.model, config.trainer, Path(config.runs_dir))
 
 
 def _evaluations(config: Config) -> float:

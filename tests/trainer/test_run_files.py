@@ -104,19 +104,19 @@ def test_the_training_process_ends_with_the_one_that_started_it():
 
 
 def test_missing_things_are_named_at_once(tmp_path, start_model):
-    assert check_requirements(ModelConfig(path=str(start_model)), TrainerConfig()) == []
-    (problem,) = check_requirements(ModelConfig(path=str(tmp_path)), TrainerConfig())
+    assert check_requirements(ModelConfig(path=str(start_model)), TrainerConfig(), tmp_path) == []
+    (problem,) = check_requirements(ModelConfig(path=str(tmp_path)), TrainerConfig(), tmp_path)
     assert "config.json" in problem
     wrong = ModelConfig(path=str(start_model), format="tny")
-    format_problem, gpu_problem = check_requirements(wrong, TrainerConfig(gpus_per_node=8))
+    format_problem, gpu_problem = check_requirements(wrong, TrainerConfig(gpus_per_node=8), tmp_path)
     assert "model.format" in format_problem and "gpus_per_node is 8" in gpu_problem
 
 
-def test_what_a_gpu_model_lacks_is_named(monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+def test_what_a_gpu_model_lacks_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr("proverl.trainer.machine._reachable", lambda name: False)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     model = ModelConfig("qwen3_4b", "nobody/not-here", "qwen", 1e-6, gpu=True)
-    weights, gpus, vllm = check_requirements(model, TrainerConfig(gpus_per_node=8))
+    weights, gpus, vllm = check_requirements(model, TrainerConfig(gpus_per_node=8), tmp_path)
     assert "nobody/not-here" in weights and "8 GPUs" in gpus and "vLLM" in vllm
 
 

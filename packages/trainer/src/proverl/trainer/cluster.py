@@ -1,4 +1,4 @@
-"""Ray for one run: a private instance on this machine, or the cluster that RAY_ADDRESS names."""
+"""Ray for one run: a private instance on this machine, or a running one that `trainer.ray` or RAY_ADDRESS names."""
 
 import hashlib
 import os
@@ -28,7 +28,8 @@ def ray_cluster(config: DictConfig, run: Path) -> Iterator[None]:
 
     environment = get_ppo_ray_runtime_env(config)
     environment["env_vars"]["VERL_USE_EXTERNAL_MODULES"] = os.environ["VERL_USE_EXTERNAL_MODULES"]
-    ray.init(address=os.environ.get("RAY_ADDRESS"), runtime_env=environment, include_dashboard=False)
+    address = config.ray_kwargs.ray_init.address or os.environ.get("RAY_ADDRESS")
+    ray.init(address=address, runtime_env=environment, include_dashboard=False)
     try:
         yield
     finally:

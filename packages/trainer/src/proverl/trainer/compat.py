@@ -48,8 +48,8 @@ def _load_replica() -> Any:
 
 
 def without_balancer(config: Any) -> None:
-    """On a CPU start no process for balancing requests: the client talks to the workers."""
-    if config.trainer.device == "cpu":
+    """Where the training workers sample, start no process that balances requests: the client talks to the workers."""
+    if config.actor_rollout_ref.rollout.name == "transformers":
         from verl.workers.rollout import router
 
         router.get_router_handle = lambda **_: None

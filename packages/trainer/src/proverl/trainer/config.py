@@ -35,6 +35,7 @@ class TrainerConfig:
     cpu_ranks: processes that train and sample on a machine without GPUs, one core each; floats are summed in another
     order for another number.
     nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes.
+    ray: address of a running Ray to join, `auto` or HOST:PORT; empty starts one on this machine. Only with GPUs.
     agent_workers: processes that run episodes, with GPUs; without, they run in the trainer's own process.
     verl_overrides: anything else, by its dotted name in verl's config; it wins over the fields above.
     """
@@ -55,6 +56,7 @@ class TrainerConfig:
     gpus_per_node: int = 0
     tensor_parallel: int = 1
     gpu_memory: float = 0.5
+    ray: str = ""
     agent_workers: int = 8
     verl_overrides: dict[str, Any] = field(default_factory=dict)
 

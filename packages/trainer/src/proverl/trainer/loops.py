@@ -1,14 +1,43 @@
-"""verl's agent loop worker inside the trainer's process, where a process of its own would only cost its start."""
+"""Where agent loops run: on the nodes of a cluster, or inside the trainer's process.
+
+verl's workers hold the episodes, their live sessions and the reward. On a CPU a process of their own would only cost
+its start.
+"""
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
 from threading import Thread
 from typing import Any
 
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from tensordict import TensorDict
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopWorkerTQ
 
+EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _Worker = AgentLoopWorkerTQ.__ray_actor_class__
+
+
+class ClusterAgentLoops(AgentLoopManagerTQ):
+    """verl's manager, whose workers keep to the nodes of `episode_nodes`, so that servers can be kept off GPU nodes."""
+
+    async def _init_agent_loop_workers(self) -> None:
+        nodes = islice(cycle(episode_nodes(ray.nodes())), self.rollout_config.agent.num_workers)
+        self.agent_loop_workers = [
+            self.agent_loop_workers_class.options(
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
+            ).remote(self.config, self.llm_client, self.teacher_client, self.reward_loop_worker_handles)
+            for node in nodes
+        ]
+
+
+def episode_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids of the nodes (as `ray.nodes()` tells them) that run episodes: the labelled ones, or else all with CPUs."""
+    able = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
+    labelled = [node for node in able if node["Labels"].get(EPISODES[0]) == EPISODES[1]]
+    return [node["NodeID"] for node in labelled or able]
 
 
 class LocalAgentLoops:
@@ -25,7 +54,7 @@ class LocalAgentLoops:
 
 
 def agent_loops(config: Any, llm_client: Any) -> Any:
-    """The manager of agent loops: verl's with its Ray workers, or this process when that has no GPU to feed."""
+    """The manager of agent loops: with Ray workers, or this process when that has no GPU to feed."""
     if config.trainer.device == "cpu":
         return LocalAgentLoops(config, llm_client)
-    return AgentLoopManagerTQ.create(config=config, llm_client=llm_client, reward_loop_worker_handles=[])
+    return ClusterAgentLoops.create(config=config, llm_client=llm_client, reward_loop_worker_handles=[])

@@ -1,12 +1,12 @@
-"""What a run needs that this machine may lack, said before anything expensive starts."""
+"""What a run needs that may be lacking, said before anything expensive starts; `preflight` looks at the machines."""
 
-import os
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from proverl.agent import tool_format
 from proverl.trainer.config import ModelConfig, TrainerConfig
+from proverl.trainer.preflight import preflight
 
 _VERL = "0.9.1"
 
@@ -20,11 +20,14 @@ def model_path(model: ModelConfig) -> str | Path:
     return checkpoint_path()
 
 
-def check_requirements(model: ModelConfig, trainer: TrainerConfig) -> list[str]:
-    """One sentence for each thing that is missing, with what to do; an empty list when the run can start."""
-    problems = [_verl_problem(), *_model_problems(model)]
+def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path) -> list[str]:
+    """One sentence for each thing that is missing for a run that writes into `folder`, with what to do.
+
+    Empty when the run can start.
+    """
+    problems = [_verl_problem(), _format_problem(model), *_machine_problems(model, trainer, folder)]
     if model.gpu:
-        problems += [_gpu_problem(model, trainer), _vllm_problem(model)]
+        problems.append(_vllm_problem(model))
     elif trainer.gpus_per_node > 0:
         problems.append(
             f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; "
@@ -41,59 +44,23 @@ def _verl_problem() -> str:
     return "" if found == _VERL else f"proverl.trainer works with verl {_VERL}, but verl {found} is installed"
 
 
-def _model_problems(model: ModelConfig) -> list[str]:
-    problems = []
+def _format_problem(model: ModelConfig) -> str:
     try:
         tool_format(model.format)
     except ValueError as error:
-        problems.append(f"model.format: {error}")
+        return f"model.format: {error}"
+    return ""
+
+
+def _machine_problems(model: ModelConfig, trainer: TrainerConfig, folder: Path) -> list[str]:
     try:
-        path = model_path(model)
+        weights = model_path(model)
     except FileNotFoundError as error:
-        return [*problems, str(error)]
-    if isinstance(path, Path):
-        if not (path / "config.json").exists():
-            problems.append(f"model.path {path} holds no config.json; it must be a folder that `from_pretrained` reads")
-    elif not _downloaded(path) and not _reachable(path):
-        problems.append(
-            f"the weights of {path} are neither a local folder, nor in the Hugging Face cache, nor to be had from "
-            "here; set model.path to a folder that holds them"
-        )
-    return problems
-
-
-def _gpu_problem(model: ModelConfig, trainer: TrainerConfig) -> str:
-    if os.environ.get("RAY_ADDRESS"):  # the cluster has them, not this machine
-        return ""
-    import torch
-
-    wanted, found = max(1, trainer.gpus_per_node), torch.cuda.device_count()
-    if found >= wanted:
-        return ""
-    gpus = "1 GPU" if wanted == 1 else f"{wanted} GPUs"
-    return f"model {model.name!r} needs {gpus} a node, this machine has {found}; use another, or model=tiny"
+        return [str(error)]
+    return preflight(model, trainer, str(weights), folder)
 
 
 def _vllm_problem(model: ModelConfig) -> str:
     if find_spec("vllm"):
         return ""
     return f"model {model.name!r} samples through vLLM, which is not installed: uv run --extra gpu ..."
-
-
-def _downloaded(name: str) -> bool:
-    from huggingface_hub import try_to_load_from_cache
-
-    try:
-        return isinstance(try_to_load_from_cache(name, "config.json"), str)
-    except ValueError:  # not of the form OWNER/NAME
-        return False
-
-
-def _reachable(name: str) -> bool:
-    from huggingface_hub import HfApi
-
-    try:
-        HfApi().model_info(name, timeout=5)
-    except Exception:  # offline, no such model, no permission: the same to the user
-        return False
-    return True

@@ -144,12 +144,15 @@ def _wait(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> in
 
 def environment(gpu: bool) -> dict[str, str]:
     """The variables of the training process and of all that it starts; they must stand before verl is imported."""
-    added = {"VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat", "HYDRA_FULL_ERROR": "1"}
+    added = {
+        "VERL_USE_EXTERNAL_MODULES": "proverl.trainer.compat",
+        "HYDRA_FULL_ERROR": "1",
+        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # else Ray, seeing `uv run`, installs an environment for its workers
+    }
     if gpu:
         return os.environ | added
     added |= {
         "VERL_PLATFORM": "cpu",
-        "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",  # else Ray, seeing `uv run`, installs an environment for its workers
         "VERL_LOGGING_LEVEL": "WARNING",
         "TQ_LOGGING_LEVEL": "ERROR",
         "PYTHONWARNINGS": "ignore",

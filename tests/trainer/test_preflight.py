@@ -1,0 +1,147 @@
+"""Each fault of a machine is one sentence that says what is wrong and what to do, before anything loads."""
+
+import json
+import os
+import re
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proverl.trainer import ModelConfig, TrainerConfig
+from proverl.trainer.machine import Gpu, Machine, Needs, absent_weights, look
+from proverl.trainer.preflight import checkpoint_bytes, preflight, problems
+
+GIB = 2**30
+NEEDS = Needs(2, 0.5, "owner/model", "/shared/runs", "", 100 * GIB, True, ("10.0.0.1", 4000))
+SOUND = Machine(
+    name="node-1",
+    gpus=(Gpu(0, 80 * GIB, 79 * GIB), Gpu(1, 80 * GIB, 79 * GIB)),
+    driver="580.65.06",
+    free=200 * GIB,
+    full=0.5,
+    shared_memory=64 * GIB,
+    sockets=("/tmp/" + "a" * 102,),
+)
+FAULTS = {
+    "too few GPUs": ({"gpus": SOUND.gpus[:1]}, "needs 2 GPUs a node and nvidia-smi shows 1"),
+    "old driver": ({"driver": "535.104.05"}, "driver is 535.104.05; CUDA 13 needs 580"),
+    "busy GPU": ({"gpus": (SOUND.gpus[0], Gpu(1, 80 * GIB, 8 * GIB))}, "GPU 1 has 8 of 80 GiB free"),
+    "small /dev/shm": ({"shared_memory": 64 << 20}, "/dev/shm has 64 MiB.*--shm-size"),
+    "unknown weights": ({"absent": ("owner/model",)}, "owner/model are neither.*set model.path"),
+    "missing shard": ({"absent": ("model-00002-of-00002.safetensors",)}, "lacks model-00002-of-00002.safetensors"),
+    "folder not shared": ({"sees_mark": False}, "does not see the run's folder /shared/runs; set runs_dir"),
+    "little disk": ({"free": 99 * GIB}, "99.0 GiB are free.*take 100.0 GiB"),
+    "full temporary disk": ({"full": 0.97}, "97% full.*TMPDIR"),
+    "closed port": ({"unreachable": "timed out"}, "no connection to port 4000 of 10.0.0.1.*open all ports"),
+    "long socket path": ({"sockets": ("/tmp/" + "a" * 103,)}, "108 bytes; 107 are the most.*TMPDIR"),
+}
+
+
+def test_a_sound_machine_has_no_problems():
+    assert list(problems(SOUND, NEEDS)) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_one_sentence(fault):
+    found, sentence = FAULTS[fault]
+    (problem,) = problems(replace(SOUND, **found), NEEDS)
+    assert re.search(sentence, problem), problem
+    assert ";" in problem  # what is wrong; what to do
+
+
+@pytest.fixture
+def needs(start_model, tmp_path):
+    """Those of a run on GPUs, with this process as the machine that trains."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield Needs(2, 0.5, str(start_model), str(tmp_path), "", 0, True, listener.getsockname())
+
+
+def nvidia_smi(folder: Path, monkeypatch, answer: str) -> None:
+    """A program of that name which gives this answer."""
+    (folder / "nvidia-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{answer}END\n")
+    (folder / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+TWO = "0, 81559, 81079, 570.86.10\n1, 81559, 1000, 570.86.10\n"
+
+
+def test_gpus_and_driver_are_those_of_nvidia_smi(needs, tmp_path, monkeypatch):
+    nvidia_smi(tmp_path, monkeypatch, TWO)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    machine = look(needs)
+    assert machine.gpus == (Gpu(0, 81559 << 20, 81079 << 20), Gpu(1, 81559 << 20, 1000 << 20))
+    assert machine.driver == "570.86.10"
+
+
+@pytest.mark.parametrize(("visible", "left"), [("1", [1]), ("", []), ("GPU-5f", [0])])
+def test_hidden_gpus_do_not_count(needs, tmp_path, monkeypatch, visible, left):
+    nvidia_smi(tmp_path, monkeypatch, TWO)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert [gpu.index for gpu in look(needs).gpus] == left
+
+
+def test_a_broken_driver_is_no_gpu(needs, tmp_path, monkeypatch):
+    nvidia_smi(tmp_path, monkeypatch, "")
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n")
+    assert (look(needs).gpus, look(needs).driver) == ((), "")
+
+
+def test_a_long_temporary_folder_shows_in_the_sockets(needs, monkeypatch):
+    long = f"/tmp/{'x' * 90}"
+    monkeypatch.setenv("TMPDIR", long)
+    monkeypatch.setenv("VLLM_RPC_BASE_PATH", "/tmp")
+    told = [text for text in problems(look(needs), needs) if "Unix socket" in text]
+    assert len(told) == 1 and f"{long}/ray/session_" in told[0]
+    joined = replace(needs, starts_ray=False)
+    assert not [text for text in problems(look(joined), joined) if "Unix socket" in text]
+
+
+def test_a_port_that_nobody_listens_at_is_unreachable(needs):
+    assert look(needs).unreachable == ""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        address = gone.getsockname()
+    assert "refused" in look(replace(needs, listener=address)).unreachable
+
+
+def test_a_mark_that_is_not_there_means_another_disk(needs, tmp_path):
+    assert look(replace(needs, mark=str(tmp_path))).sees_mark
+    assert not look(replace(needs, mark=str(tmp_path / "elsewhere"))).sees_mark
+
+
+def test_every_shard_of_the_weights_is_looked_for(start_model, tmp_path):
+    assert absent_weights(str(start_model)) == ()
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "a.safetensors").touch()
+    index = {"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert absent_weights(str(tmp_path)) == ("b.safetensors",)
+
+
+def test_checkpoints_are_reckoned_from_the_weights(tmp_path):
+    (tmp_path / "config.json").write_text('{"dtype": "bfloat16"}')
+    (tmp_path / "model.safetensors").write_bytes(bytes(2000))  # 1000 numbers
+    assert checkpoint_bytes(str(tmp_path), keep=2) == 3 * 1000 * (4 + 8 + 2)
+
+
+def test_this_machine_carries_the_tiny_model(start_model, tmp_path):
+    assert preflight(ModelConfig(), TrainerConfig(), str(start_model), tmp_path / "runs") == []
+    assert not (tmp_path / "runs").exists()
+
+
+GPU = ModelConfig("qwen3_4b", "", "qwen", 1e-6, gpu=True)
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("127.0.0.1:1", "nothing answers at the Ray address 127.0.0.1:1"),
+        ("127.0.0.1:port", "nothing answers at the Ray address 127.0.0.1:port"),
+        ("ray://head:10001", "must be in the cluster, so give HOST:PORT"),
+    ],
+)
+def test_a_ray_that_cannot_be_joined_is_named_at_once(start_model, tmp_path, address, sentence):
+    (problem,) = preflight(GPU, TrainerConfig(ray=address, gpus_per_node=8), str(start_model), tmp_path)
+    assert sentence in problem
