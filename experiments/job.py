@@ -37,7 +37,8 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
         outputs = compute(config, stages, cache, screen, _Watch(tracker, config))
         for stage in stages:  # steps that another job computed belong to this run too
             if stage.rows and stage.output in outputs:
-                tracker.steps(list(rows_by_step(outputs[stage.output].directory / stage.rows.file).values()))
+                rows = list(rows_by_step(outputs[stage.output].directory / stage.rows.file).values())
+                tracker.steps(rows, stage.rows.counter)
         return _conclude(config, outputs, folder, tracker, screen)
 
 
@@ -57,7 +58,7 @@ class _Watch:
         total = rows.total(self.config)
 
         def handle(new: list[dict[str, Any]]) -> None:
-            self.tracker.steps(new)
+            self.tracker.steps(new, rows.counter)
             report(int(new[-1][rows.unit]), total, _note(new[-1]))
 
         report(0, total)
@@ -117,5 +118,8 @@ def _results(found: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _note(row: Mapping[str, Any]) -> str:
-    value = row.get("reward/mean")
-    return "" if value is None else f"reward {value:.3f}"
+    for name in ("reward", "loss"):
+        value = row.get({"reward": "reward/mean", "loss": "sft/loss"}[name])
+        if value is not None:
+            return f"{name} {value:.3f}"
+    return ""

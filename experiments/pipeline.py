@@ -27,11 +27,15 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Rows:
-    """The JSON-lines file that a training stage appends to; its `unit` runs up to `total` of them."""
+    """The JSON-lines file that a training stage appends to; its `unit` runs up to `total` of them.
+
+    `counter` is the metric under which MLflow keeps the steps of this stage: each counts from 1.
+    """
 
     file: str
     unit: str
     total: Callable[[Config], int]
+    counter: str = "step"
 
 
 @dataclass(frozen=True)

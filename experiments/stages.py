@@ -6,7 +6,7 @@ Heavy imports (torch, verl) stand inside the functions: a typing mistake must no
 
 import json
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from experiments.config import Config, RunError
@@ -62,14 +62,29 @@ def _warmstart_tokens() -> int:
     return WarmstartConfig().tokens
 
 
+def _sft(inputs: Inputs, folder: Path) -> None:
+    from proverl.synth import read_tasks
+    from proverl.trainer import TrainingFailed, train_sft
+
+    config = inputs.config
+    tasks = read_tasks(inputs.outputs["synth"] / TRAIN)
+    try:
+        train_sft(tasks, folder, config.sft, config.model, config.envs.limits, config.seed)
+    except TrainingFailed as error:
+        raise RunError(f"{str(error).rstrip('.')}.") from error
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+
+
 def _grpo(inputs: Inputs, folder: Path) -> None:
     from proverl.synth import read_tasks
     from proverl.trainer import TrainingFailed, train
 
     config = inputs.config
     tasks = read_tasks(inputs.outputs["synth"] / TRAIN)
+    start = inputs.outputs.get("sft")
+    model = replace(config.model, path=str(start / MODEL)) if start else config.model
     try:
-        train(tasks, folder, config.trainer, config.model, config.envs.limits, config.reward, config.seed)
+        train(tasks, folder, config.trainer, model, config.envs.limits, config.reward, config.seed)
     except TrainingFailed as error:
         raise RunError(f"{str(error).rstrip('.')}.") from error
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)  # they served a killed run; the model is what is kept
@@ -82,7 +97,7 @@ def _before(inputs: Inputs, folder: Path) -> None:
 
 
 def _after(inputs: Inputs, folder: Path) -> None:
-    _evaluate(inputs, folder, inputs.outputs["grpo"] / MODEL)
+    _evaluate(inputs, folder, inputs.outputs[_last_trained(inputs.config)[0]] / MODEL)
 
 
 def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
@@ -97,6 +112,15 @@ def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
         evaluate(tasks, policy, folder, config.evals, limits, reward, config.seed, inputs.report)
     except EvaluationFailed as error:
         raise RunError(f"{str(error).rstrip('.')}; the same command goes on from there.") from error
+
+
+def _start(config: Config) -> tuple[str, ...]:
+    """What GRPO starts from, when it isn't the model itself."""
+    return ("sft",) if "sft" in config.stages else ()
+
+
+def _last_trained(config: Config) -> tuple[str, ...]:
+    return ("sft",) if "sft" in config.stages and "grpo" not in config.stages else ("grpo",)
 
 
 def _needs(config: Config) -> list[str]:
@@ -144,12 +168,26 @@ STAGES = (
         seconds=_evaluations,
     ),
     Stage(
+        name="sft",
+        output="sft",
+        title="Fine-tuning on demonstrations",
+        depends=("seed", "model", "envs", "sft"),
+        code=(*_SYNTH, "proverl.trainer"),
+        reads=("synth",),
+        work=_sft,
+        rows=Rows(METRICS, "step", lambda config: config.sft.steps(config.synth.train_tasks), "sft/step"),
+        needs=_needs,
+        resumes=True,
+        seconds=lambda c: c.profile.startup_seconds + c.sft.epochs * c.synth.train_tasks * c.profile.sft_task_seconds,
+    ),
+    Stage(
         name="grpo",
         output="grpo",
         title="Training with GRPO",
         depends=("seed", "model", "envs", "reward", "trainer"),
         code=(*_SYNTH, "proverl.trainer"),
         reads=("synth",),
+        also_reads=_start,
         work=_grpo,
         rows=Rows(METRICS, "step", lambda config: config.trainer.steps),
         needs=_needs,
@@ -162,7 +200,8 @@ STAGES = (
         title="Evaluating after",
         depends=("seed", "model", "envs", "evals", "reward"),
         code=(*_SYNTH, "proverl.evals"),
-        reads=("synth", "grpo"),
+        reads=("synth",),
+        also_reads=_last_trained,
         optional=True,
         work=_after,
         needs=_needs,

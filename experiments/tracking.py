@@ -18,7 +18,7 @@ from typing import Any
 from experiments.config import Config, TrackingConfig
 from proverl.core import Json
 
-_STEP = "step"  # a metric of its own: its history says which steps the store holds
+_STEP = "step"  # a metric of its own, also as a stage's counter: its history says which steps the store holds
 _STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once
 _PARAM_BATCH = 100  # MLflow's own limits
 _PARAM_LENGTH = 6000
@@ -52,7 +52,7 @@ class Tracker:
         self.job_dir = job_dir
         self.warn = warn
         self.run_id = ""
-        self._seen = -1
+        self._seen: dict[str, int] = {}  # counter -> the last step that the store holds
         self._broken = False
         self._lock = threading.Lock()
         self._try(lambda: self._open(config))
@@ -73,13 +73,17 @@ class Tracker:
         tags = [RunTag(key, value) for key, value in values.items()]
         self._try(lambda: self._client.log_batch(self.run_id, tags=tags))
 
-    def steps(self, rows: list[dict[str, Any]]) -> None:
-        """Log the metrics of training steps in one batch; rows without a new step are left out."""
+    def steps(self, rows: list[dict[str, Any]], counter: str = _STEP) -> None:
+        """Log the metrics of training steps in one batch; rows without a new step are left out.
+
+        The steps of each `counter` are counted on their own, and kept as a metric of that name.
+        """
         with self._lock:
+            seen = self._held(counter)
             fresh: dict[int, dict[str, Any]] = {}
             for row in rows:
-                if int(row[_STEP]) > self._seen:
-                    fresh.setdefault(int(row[_STEP]), row)
+                if int(row[_STEP]) > seen:
+                    fresh.setdefault(int(row[_STEP]), _renamed(row, counter))
             steps = sorted(fresh)
             for start in range(0, len(steps), _STEP_BATCH):
                 # a step goes in one transaction, so a kill leaves it whole or absent
@@ -87,7 +91,18 @@ class Tracker:
                     metric for step in steps[start : start + _STEP_BATCH] for metric in _metrics(step, fresh[step])
                 ]
                 self._try(lambda batch=batch: self._client.log_batch(self.run_id, metrics=batch))  # type: ignore[misc]
-            self._seen = max([self._seen, *steps])
+            self._seen[counter] = max([seen, *steps])
+
+    def _held(self, counter: str) -> int:
+        """The last step of a counter that the store holds, -1 for none."""
+
+        def ask() -> None:
+            history = self._client.get_metric_history(self.run_id, counter)
+            self._seen[counter] = max((metric.step for metric in history), default=-1)
+
+        if counter not in self._seen:
+            self._try(ask)
+        return self._seen.setdefault(counter, -1)
 
     def results(self, values: Mapping[str, float]) -> None:
         """Log final figures, metrics without a history; those that the store already holds are left out."""
@@ -121,8 +136,6 @@ class Tracker:
         if kept.exists():
             self.run_id = json.loads(kept.read_text())["run_id"]
             self._client.update_run(self.run_id, status="RUNNING")
-            history = self._client.get_metric_history(self.run_id, _STEP)
-            self._seen = max((metric.step for metric in history), default=-1)
             return
         experiment = _experiment_id(self._client, self.config, Path(config.runs_dir))
         self.run_id = self._client.create_run(experiment, run_name=self.job_dir.name).info.run_id
@@ -171,6 +184,10 @@ class Follower:
         rows, self._offset = read_rows(self.path, self._offset)
         if rows:
             self.handle(rows)
+
+
+def _renamed(row: Mapping[str, Any], counter: str) -> dict[str, Any]:
+    return {counter if key == _STEP else key: value for key, value in row.items()}
 
 
 def _metrics(step: int, values: Mapping[str, Any]) -> list[Any]:
