@@ -41,7 +41,7 @@ class Trainer(PPOTrainerSync):
 
     def get_llm_client(self) -> Any:
         """The client that agent loops sample through."""
-        if self.config.trainer.device != "cpu":
+        if self.config.actor_rollout_ref.rollout.name != "transformers":
             return super().get_llm_client()
         from proverl.trainer.cpu.rollout import WorkerClient
 

@@ -167,6 +167,7 @@ def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
         "trainer.logger": [],
         "trainer.nnodes": trainer.nodes,
         "trainer.n_gpus_per_node": trainer.ranks // trainer.nodes,
+        "ray_kwargs.ray_init.address": trainer.ray or None,
         "trainer.v1.trainer_mode": "sync",
         "reward.num_workers": 0,  # the agent loop scores
         "transfer_queue.enable": True,
