@@ -49,6 +49,7 @@ class TrackingConfig:
     uri: str  # an MLflow tracking URI: sqlite:///..., http://...
     experiment: str  # MLflow's name for a group of runs
     episodes: int  # how many evaluated episodes are written out for reading, before and after
+    rollouts: int  # how many episodes of each training step become MLflow traces
 
     def __post_init__(self) -> None:
         if self.uri.startswith("file:"):

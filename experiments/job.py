@@ -1,6 +1,7 @@
 """One job of a command: its stages, its MLflow run, its figures."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +12,13 @@ from pydantic_core import to_jsonable_python
 
 from experiments.cache import Entry, StageCache
 from experiments.config import Config, ConfigError
-from experiments.pipeline import Stage, compute, flat, lacking, plan
+from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
 from experiments.report import curve, episode_pages, figures, markdown, table, ui_command
+from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
+from proverl.trainer.run_folder import STAGES_FILE
 
 
 def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -> Path | None:
@@ -34,12 +37,20 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
         raise ConfigError("\n".join(missing))
     screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen) as tracker:
+        _name_stages(folder, entries(config, stages, cache))
         outputs = compute(config, stages, cache, screen, _Watch(tracker, config))
         for stage in stages:  # steps that another job computed belong to this run too
             if stage.rows and stage.output in outputs:
-                rows = list(rows_by_step(outputs[stage.output].directory / stage.rows.file).values())
-                tracker.steps(rows, stage.rows.counter)
+                directory = outputs[stage.output].directory
+                steps = list(rows_by_step(directory / stage.rows.file).values())
+                _record(tracker, config, stage.rows, directory, steps)
         return _conclude(config, outputs, folder, tracker, screen)
+
+
+def _name_stages(folder: Path, found: Mapping[str, Entry]) -> None:
+    """Write down where the job's stages lie, for commands that read them while it runs and later."""
+    places = {name: os.path.relpath(entry.directory, folder) for name, entry in found.items()}
+    (folder / STAGES_FILE).write_text(json.dumps(places, indent=1) + "\n")
 
 
 class _Watch:
@@ -58,12 +69,18 @@ class _Watch:
         total = rows.total(self.config)
 
         def handle(new: list[dict[str, Any]]) -> None:
-            self.tracker.steps(new, rows.counter)
+            _record(self.tracker, self.config, rows, folder, new)
             report(int(new[-1][rows.unit]), total, _note(new[-1]))
 
         report(0, total)
         with Follower(folder / rows.file, handle):
             yield
+
+
+def _record(tracker: Tracker, config: Config, rows: Rows, folder: Path, new: list[dict[str, Any]]) -> None:
+    """Send a stage's new steps to MLflow, then a sample of the episodes of each."""
+    for step in tracker.steps(new, rows.counter):
+        tracker.rollouts(sample(folder / "rollouts", step, config.tracking.rollouts))
 
 
 @contextmanager

@@ -10,13 +10,17 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from experiments.config import Config, TrackingConfig
+from experiments.rollouts import log_trace
 from proverl.core import Json
+from proverl.trainer.rollouts import Rollout
+from proverl.trainer.run_folder import TRACKING_FILE
 
 _STEP = "step"  # a metric of its own, also as a stage's counter: its history says which steps the store holds
 _STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once
@@ -73,8 +77,8 @@ class Tracker:
         tags = [RunTag(key, value) for key, value in values.items()]
         self._try(lambda: self._client.log_batch(self.run_id, tags=tags))
 
-    def steps(self, rows: list[dict[str, Any]], counter: str = _STEP) -> None:
-        """Log the metrics of training steps in one batch; rows without a new step are left out.
+    def steps(self, rows: list[dict[str, Any]], counter: str = _STEP) -> list[int]:
+        """Log the metrics of training steps in one batch and return the new steps; other rows are left out.
 
         The steps of each `counter` are counted on their own, and kept as a metric of that name.
         """
@@ -92,6 +96,13 @@ class Tracker:
                 ]
                 self._try(lambda batch=batch: self._client.log_batch(self.run_id, metrics=batch))  # type: ignore[misc]
             self._seen[counter] = max([seen, *steps])
+        return steps
+
+    def rollouts(self, found: Iterable[Rollout]) -> None:
+        """Log training episodes as traces of the run."""
+        if not self._broken:
+            for rollout in found:
+                self._try(partial(log_trace, self._client, self._experiment, self.run_id, rollout))
 
     def _held(self, counter: str) -> int:
         """The last step of a counter that the store holds, -1 for none."""
@@ -126,19 +137,23 @@ class Tracker:
         # one try and a short wait: a store that is down must not hold up the run (MLflow's own default is minutes)
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
+        os.environ.setdefault("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")  # what was sent before a kill is there
+        from mlflow import set_tracking_uri
         from mlflow.tracking import MlflowClient
 
         logging.getLogger("mlflow").setLevel(logging.WARNING)  # it tells of every table it makes
         if self.config.uri.startswith("sqlite:///"):
             Path(self.config.uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
         self._client = MlflowClient(self.config.uri)
-        kept = self.job_dir / "mlflow.json"
+        set_tracking_uri(self.config.uri)  # traces go there, whatever the client
+        kept = self.job_dir / TRACKING_FILE
         if kept.exists():
             self.run_id = json.loads(kept.read_text())["run_id"]
             self._client.update_run(self.run_id, status="RUNNING")
+            self._experiment = self._client.get_run(self.run_id).info.experiment_id
             return
-        experiment = _experiment_id(self._client, self.config, Path(config.runs_dir))
-        self.run_id = self._client.create_run(experiment, run_name=self.job_dir.name).info.run_id
+        self._experiment = _experiment_id(self._client, self.config, Path(config.runs_dir))
+        self.run_id = self._client.create_run(self._experiment, run_name=self.job_dir.name).info.run_id
         self.job_dir.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps({**asdict(self.config), "run_id": self.run_id}))
 
