@@ -1,7 +1,7 @@
 """What a conversation has on its mind: which entities, amounts and days can be spoken of without naming them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -24,7 +24,18 @@ _EXTREMES = {  # of a list's items, by a number that they have
     "capacity": ("the smallest {}", "the largest {}"),
 }
 _BY_EXTREME = 0.6  # share of list items spoken of by what they have most or least of, where that is possible
-_FIGURES = ("balance", "total", "amount", "price", "subtotal", "available", "spent", "due", "cost")
+_FIGURES = {  # a result's figures, by how people call them
+    "balance": "balance",
+    "total": "total",
+    "amount": "amount",
+    "price": "price",
+    "subtotal": "subtotal",
+    "available": "available amount",
+    "spent": "amount spent",
+    "due": "amount due",
+    "cost": "cost",
+}
+_WHOLE = ("balance", "amount", "available", "due", "total")  # of which people take all
 _DAYS_LATER = {"the day after that": "+1 days", "a week after that": "+7 days", "two days later": "+2 days"}
 
 
@@ -80,8 +91,8 @@ class Mentions:
         for entity in reversed(self._salient):
             mention = self._salient[entity]
             if entity in entities and mention.value not in taken:
-                same = mention.origin is None and self._rng.random() >= _SAME
-                words = "" if same else self._rng.choice(mention.words)
+                named = mention.origin is None and (not mention.words or self._rng.random() >= _SAME)
+                words = "" if named else self._rng.choice(mention.words)
                 return Argument(mention.value, mention.origin, entity, words)
         return None
 
@@ -101,8 +112,8 @@ class Mentions:
     def _related_amount(self) -> Argument | None:
         figure, amount = self._figure, self._amount
         if figure is not None and self._rng.random() < 0.5:
-            name = figure.path.replace("_", " ")
-            if self._rng.random() < 0.4:
+            name = _FIGURES[figure.path]
+            if figure.path in _WHOLE and self._rng.random() < 0.4:
                 return Argument(figure.value, (figure.step, figure.path), words=f"the full {name}")
             return self._part(figure, f"that {name}")
         if amount is None:
@@ -133,11 +144,26 @@ class Mentions:
                     mentioned.setdefault(entity, {})[value] = _Mention(value, origin, words)
         listed = self._add_result(index, tool, content, mentioned)
         for entity, mentions in mentioned.items():
-            self._salient.pop(entity, None)
+            before = self._salient.pop(entity, None)
             clear = self._clear(entity, list(mentions.values()), listed.get(entity), content)
             if clear is not None:
-                self._salient[entity] = clear
+                self._salient[entity] = _unmistakable(clear, before)
         self._note_values(index, tool, arguments, content)
+
+    def forget(self, arguments: Mapping[str, Argument]) -> None:
+        """Arguments of a refused call were spoken of: another of their kind is no longer the last one that was."""
+        for argument in arguments.values():
+            if argument.entity and isinstance(argument.value, str):
+                self._origins.setdefault(argument.value, argument.origin)
+            mention = self._salient.get(argument.entity or "")
+            if mention is not None and mention.value != argument.value:
+                del self._salient[argument.entity or ""]
+        self._amount = self._figure = self._day = None
+
+    def forget_results(self) -> None:
+        """The last step was done twice: what each result told is no longer the only one of its kind."""
+        self._salient = {entity: item for entity, item in self._salient.items() if item.origin is None}
+        self._figure = None
 
     def _add_result(
         self, index: int, tool: Tool, content: Json, mentioned: dict[str, dict[str, _Mention]]
@@ -170,6 +196,7 @@ class Mentions:
         if pattern is None or len(mentions) < 2 or any(item.words or item.origin is None for item in mentions):
             return None
         noun = self._server.nouns.get(entity.split(".")[-1], "one")
+        place_in = "listed" if noun == "list" else "on the list"
         if self._rng.random() >= self._indirect:
             return _Mention(mentions[0].value, mentions[0].origin, [f"the first {noun}"])
         found = _extreme(content, pattern, noun, self._rng) if self._rng.random() < _BY_EXTREME else None
@@ -177,14 +204,18 @@ class Mentions:
             if found and mention.origin is not None and mention.origin[1] == found[1]:
                 return _Mention(mention.value, mention.origin, [found[0]])
         place, word = self._rng.choice(((0, "first"), (1, "second"), (-1, "last")))
-        return _Mention(mentions[place].value, mentions[place].origin, [f"the {word} {noun}"])
+        words = [f"the {word} {noun} {place_in}"]  # "the last order" alone would be the latest
+        if word != "last":
+            words.append(f"the {word} {noun}")
+        return _Mention(mentions[place].value, mentions[place].origin, words)
 
     def _note_values(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
         properties = tool.parameters["properties"]
+        amount: _Known | None = None
         for name, argument in arguments.items():
             schema = plain(properties[name])
             if schema.get("multipleOf") == 0.01:
-                self._amount = _Known(argument.value, index, name)
+                amount = self._amount = _Known(argument.value, index, name)
             if schema.get("format") == "date":
                 self._day = _Known(argument.value, index, name)
         self._figure = next(
@@ -195,6 +226,19 @@ class Mentions:
             ),
             None,
         )
+        if self._figure is None:
+            return
+        if amount is None:  # an older amount would be taken for this figure
+            self._amount = None
+        elif self._figure.path == "amount" and self._figure.value != amount.value:
+            self._figure = None
+
+
+def _unmistakable(mention: _Mention, before: _Mention | None) -> _Mention:
+    """Without words once the user has named two of a kind: "the same account" would leave open which."""
+    if before is None or before.origin is not None or mention.origin is not None:
+        return mention
+    return mention if before.value == mention.value and before.words else replace(mention, words=())
 
 
 def _extreme(content: Json, pattern: str, noun: str, rng: Random) -> tuple[str, str] | None:

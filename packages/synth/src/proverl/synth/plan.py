@@ -1,5 +1,6 @@
 """Which user turn asks for which steps of a chain, and what each leaves out (paper, Synthesis 3 and 4)."""
 
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -72,6 +73,8 @@ def _leave_out(chain: Chain, asks: list[Ask], information: Information, rng: Ran
 
 def _vague(step: ChainStep, phrase: str, information: Information) -> Vague | None:
     """The brief phrase as a request of this step with so little information, if it is one."""
+    known = step.arguments.keys()
+    phrase = re.sub(r"\[(.*?)\]", lambda part: part[1] if phrase_slots(part[1]) <= known else "", phrase)
     said = phrase_slots(phrase)
     if information == Information.MINIMAL:
         return None if said else Vague(step, phrase, information)

@@ -12,13 +12,21 @@ from proverl.synth.chain import Argument, ChainStep, Refused
 from proverl.synth.scene import Ask, Scene, Vague
 from proverl.synth.schema import entity_of, plain
 from proverl.synth.spoken import say
-from proverl.synth.voices import ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
+from proverl.synth.voices import AGAIN, ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
 
-# people say "on March 9" but not "on tomorrow"
+# people say "on March 9" but not "on tomorrow", "at 3 pm" but not "at March 9", "until two weeks from today"
 _ON_TOMORROW = re.compile(
     r"\b(?:on|at) (?=today\b|tomorrow\b|yesterday\b|this \w+day\b|the day after tomorrow\b|in \w+ (?:days|weeks)\b"
     r"|a week (?:from|after)\b|\w+ days (?:ago|later)\b)"
 )
+_IN_DAYS = re.compile(
+    r"\b(by|until|till|through|from|of|for|to|since|before|after|than|dated) in (\w+ (?:days|weeks))\b(?! at)"
+)
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_AT_DATE = re.compile(rf"\bat (?={_MONTH} \d|\d+ {_MONTH}\b|\d{{4}}-\d\d-\d\d\b)")
+_FINAL = re.compile(r"last thing|That's (?:all|it)|Nothing else")  # said when nothing is to follow
+_OPENING = re.compile(r"First of all|Start like|Your task|I was told|I've never|not sure how this works")
+_SHORT = 9  # words of a request behind which more can be said in the same sentence
 _OWN_VOICE = 0.4  # share of follow-up turns in the words of the persona
 _GREETING, _CLOSING = 0.5, 0.35
 
@@ -81,8 +89,9 @@ class _Writer:
         if answer and answer.withheld:
             return self._tell(answer, ask.steps[1:])
         first, *rest = self._sentences(ask)
-        frame = self.rng.choice(ANSWERS) if answer else self._frame()
-        return " ".join([frame.replace("{P}", _capital(first)).replace("{p}", first), *rest])
+        before, frame, after = ("", self._fitting(ANSWERS, first, rest), "") if answer else self._frame(first, rest)
+        framed = frame.replace("{P}", _capital(first)).replace("{p}", first)
+        return _polished(" ".join(part for part in (before, framed, *rest, after) if part))
 
     def _sentences(self, ask: Ask) -> list[str]:
         """The request that is to be framed, and the sentences behind it."""
@@ -90,25 +99,31 @@ class _Writer:
             return [self._filled(ask.vague.step.tool, ask.vague.phrase, ask.vague.step.arguments)]
         if ask.refused:
             return [self._filled(ask.refused.tool, ask.refused.phrase, ask.refused.arguments)]
-        texts = [self._step(step) for step in ask.steps]
-        cut = len(texts) if len(texts) < 3 else self.rng.randint(1, 2)
-        return [self._joined(texts[:cut]), *self._further(texts[cut:])]
+        cut = len(ask.steps) if len(ask.steps) < 3 else self.rng.randint(1, 2)
+        return [self._joined(ask.steps[:cut]), *self._further(ask.steps[cut:])]
 
-    def _further(self, texts: Sequence[str]) -> list[str]:
+    def _further(self, steps: Sequence[ChainStep]) -> list[str]:
         """Sentences for the rest: nobody asks for five things in one."""
         sentences: list[str] = []
-        while texts:
-            cut = self.rng.randint(1, min(2, len(texts)))
-            opener = self.rng.choice(LASTS if cut == len(texts) and sentences else THENS)
-            sentences.append(opener.replace("{p}", self._joined(texts[:cut])))
-            texts = texts[cut:]
+        while steps:
+            cut = self.rng.randint(1, min(2, len(steps)))
+            opener = self.rng.choice(LASTS if cut == len(steps) and sentences else THENS)
+            sentences.append(opener.replace("{p}", self._joined(steps[:cut])))
+            steps = steps[cut:]
         return sentences
 
-    def _joined(self, texts: Sequence[str]) -> str:
-        joined = texts[0]
-        for text in texts[1:]:
-            joined += self.rng.choice(JOINS) + text
+    def _joined(self, steps: Sequence[ChainStep]) -> str:
+        joined = self._again(steps[0], ("do the same for {}",)) if steps[0].again else self._step(steps[0])
+        for step in steps[1:]:
+            joined += self.rng.choice(JOINS) + (self._again(step, AGAIN) if step.again else self._step(step))
         return joined
+
+    def _again(self, step: ChainStep, ways: Sequence[str]) -> str:
+        """The last step with one other value; in full where "the same" could be more than that step."""
+        before = self.scene.asks[self.scene.turn - 1].steps if self.scene.turn else ()
+        if step is self.scene.ask.steps[0] and len(before) != 1:
+            return self._step(step)
+        return self.rng.choice(ways).format(self._said(step.tool, step.again, step.arguments[step.again]))
 
     def _step(self, step: ChainStep) -> str:
         refused = step.refused
@@ -125,38 +140,73 @@ class _Writer:
         value = self._said(vague.step.tool, vague.withheld, vague.step.arguments[vague.withheld])
         noun = self._label(vague)
         text = self.rng.choice(TELLS).replace("{v}", value).replace("{n}", noun)
-        return " ".join([_capital(text), *self._further([self._step(step) for step in rest])])
+        return _polished(" ".join([_capital(text), *self._further(rest)]))
 
     def _label(self, vague: Vague) -> str:
         return re.sub(r"_id$", "", vague.withheld).replace("_", " ")
 
-    def _frame(self) -> str:
-        """In the words of the persona, or as one goes on in a conversation."""
+    def _frame(self, text: str, rest: Sequence[str]) -> tuple[str, str, str]:
+        """What stands before, around and behind a request: in the persona's words, or as a conversation goes on."""
         first = self.scene.turn == 0
         gave_up = not first and self.scene.asks[self.scene.turn - 1].refused is not None
         if not first and (gave_up or self.rng.random() >= _OWN_VOICE):
-            return self.rng.choice(FOLLOW_UPS["refused" if gave_up else self._register()])
-        frame = self.rng.choice(self.voice.frames)
-        if first and self.voice.greetings and self.rng.random() < _GREETING:
-            frame = f"{self.rng.choice(self.voice.greetings)} {frame}"
-        if self.voice.closings and "hank" not in frame and self.rng.random() < _CLOSING:
-            frame = f"{frame} {self.rng.choice(self.voice.closings)}"
-        return frame
+            ways = FOLLOW_UPS["refused" if gave_up else self._register()]
+            return "", self._fitting(ways, text, rest), ""
+        frame = self._fitting(self.voice.frames, text, rest)
+        greets = first and self.voice.greetings and self.rng.random() < _GREETING
+        closes = self.voice.closings and "hank" not in frame and self.rng.random() < _CLOSING
+        closings = [closing for closing in self.voice.closings if self._is_last or not _FINAL.search(closing)]
+        return (
+            self.rng.choice(self.voice.greetings) if greets else "",
+            frame,
+            self.rng.choice(closings) if closes and closings else "",
+        )
+
+    @property
+    def _is_last(self) -> bool:
+        return self.scene.turn == len(self.scene.asks) - 1
+
+    def _fitting(self, frames: Sequence[str], text: str, rest: Sequence[str]) -> str:
+        """A frame whose end can stand behind this request, and which says nothing that the rest belies."""
+        return self.rng.choice([frame for frame in frames if self._fits(frame, text, rest)] or ["{P}."])
+
+    def _fits(self, frame: str, text: str, rest: Sequence[str]) -> bool:
+        if _FINAL.search(frame) and (rest or not self._is_last):
+            return False
+        if self.scene.turn and _OPENING.search(frame):
+            return False
+        end = re.split(r"\{p\}", frame, flags=re.IGNORECASE)[-1]
+        if not re.search(r"\w", end):
+            return True
+        if re.match(r"[.?!] ", end):
+            return not rest and not self.scene.ask.vague
+        return len(text.split()) <= _SHORT and not re.search(r'[":;,]', text)
 
     def _register(self) -> str:
         return "plain" if not self.voice.greetings and not self.voice.closings else "varied"
 
     def _filled(self, tool: Tool, phrase: str, arguments: Mapping[str, Argument]) -> str:
         """A phrase with every slot said."""
+        for name in (name for name, item in arguments.items() if item.words and isinstance(item.value, int | float)):
+            phrase = re.sub(rf"€?(\{{{name}\}})(?: euros?\b| EUR\b)?", r"\1", phrase)  # not "half of that amount euros"
         text = re.sub(r"\{(\w+)\}", lambda match: self._said(tool, match[1], arguments[match[1]]), phrase).strip()
-        return _ON_TOMORROW.sub("", text)
+        return _AT_DATE.sub("on ", _IN_DAYS.sub(r"\1 \2 from today", _ON_TOMORROW.sub("", text)))
 
     def _said(self, tool: Tool, name: str, argument: Argument) -> str:
         if argument.words:
             return argument.words
         schema: dict[str, Any] = plain(tool.parameters["properties"][name])
+        if isinstance(argument.value, bool):
+            return "yes" if argument.value else "no"
+        if isinstance(argument.value, float) and schema.get("multipleOf") != 0.01:
+            return f"{argument.value:g}"
         free = entity_of(schema) is None and "examples" in schema and schema.get("type") == "string"
         return say(argument.value, self.today, quoted=free and " " in str(argument.value))
+
+
+def _polished(text: str) -> str:
+    """One stop is enough at the end of a quotation."""
+    return re.sub(r'([.?!]")\.(?= |$)', r"\1", text)
 
 
 def _capital(text: str) -> str:

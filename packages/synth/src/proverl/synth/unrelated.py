@@ -91,24 +91,22 @@ _TEMPLATES = (
     "Is a {fruit} a fruit or a vegetable?",
     "Which planet is number {place} from the sun?",
 )
-_OPENERS = (
-    "",
-    "",
-    "",
-    "Something else: ",
+_OPENERS = ("", "", "", "Something else. ", "By the way. ", "One thing before I forget. ")
+_ASKING = (  # before questions only
     "Quick question. ",
-    "By the way: ",
     "I've always wondered. ",
-    "Just out of curiosity: ",
+    "Just out of curiosity. ",
     "My daughter asked me this. ",
-    "For a quiz tonight: ",
+    "This came up in a quiz. ",
 )
 
 
 def unrelated(rng: Random) -> str:
     """One question, drawn from many thousands."""
     one, other = rng.choice(_PAIRS)
-    return rng.choice(_OPENERS) + rng.choice(_TEMPLATES).format(
+    template = rng.choice(_TEMPLATES)
+    openers = _OPENERS + _ASKING if template.endswith("?") and not template.startswith("Can you") else _OPENERS
+    return rng.choice(openers) + template.format(
         country=rng.choice(_COUNTRIES),
         animals=rng.choice(_ANIMALS),
         word=rng.choice(_WORDS),

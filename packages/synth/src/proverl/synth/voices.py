@@ -116,7 +116,7 @@ VOICES: dict[str, Voice] = {
             "{P}. Nothing else.",
         ),
         ("Hey.", "OK.", "Right.", "So."),
-        ("Be quick.", "No questions.", "ASAP.", "That's it."),
+        ("Be quick.", "Quickly.", "ASAP.", "That's it."),
     ),
     "friendly": Voice(
         (
@@ -173,6 +173,7 @@ FOLLOW_UPS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+AGAIN = ("do the same for {}", "the same for {}", "{} as well")
 JOINS = (", then ", " and then ", ", and after that ", "; then ")
 THENS = (
     "Then {p}.",

@@ -74,6 +74,7 @@ class _Walk:
                 self.refused = self._refusal(tool, phrase, arguments, result)
                 if self.rng.random() < _CORRECTED and self._correct(self.refused):
                     return True
+                self.mentions.forget(arguments)
         return False
 
     def _call(self, tool: Tool, arguments: dict[str, Argument]) -> Result:
@@ -151,8 +152,9 @@ class _Walk:
                 return related
         value = invent(schema, self.session.now, self.rng)
         if "enum" in schema and isinstance(value, str):
-            return Argument(value, words=value.replace("_", " "))
-        if schema.get("format") not in _MOMENTS or draw >= self.indirect:
+            return Argument(value, words=value if "." in value else value.replace("_", " "))
+        spoken = draw < self.indirect or (schema.get("format") == "date-time" and self.indirect > 0)
+        if schema.get("format") not in _MOMENTS or not spoken:
             return Argument(value)
         today = self.session.now.date()
         relative = list(relative_moments(str(value), today))
@@ -176,9 +178,12 @@ class _Walk:
         """Repeat the last step with one other entity ("do the same for ..."); whether that succeeds."""
         last = self.chain.steps[-1]
         said = [name for name, item in last.arguments.items() if item.entity and isinstance(item.value, str)]
-        if len(said) != 1 or last.again or "x-source" in str(last.tool.parameters["properties"]):
+        if len(said) != 1 or last.again or last.refused or "x-source" in str(last.tool.parameters["properties"]):
             return False
         name = said[0]
+        before = self.chain.steps[-2].arguments.values() if len(self.chain.steps) > 1 else ()
+        if any(item.entity == last.arguments[name].entity for item in before):
+            return False  # "the same" could be both steps
         try:
             other = self._fresh((last.arguments[name].entity or "",), [last.arguments[name].value])
         except NoValue:
@@ -189,8 +194,8 @@ class _Walk:
         result = self._call(last.tool, arguments)
         if not result.ok:
             return False
-        phrase = self.rng.choice((f"do the same for {{{name}}}", f"the same for {{{name}}}", f"{{{name}}} as well"))
-        self._keep(ChainStep(last.tool, phrase, arguments, result.content, again=name))
+        self._keep(ChainStep(last.tool, last.phrase, arguments, result.content, again=name))
+        self.mentions.forget_results()
         return True
 
     def _refusal(self, tool: Tool, phrase: str, arguments: dict[str, Argument], result: Result) -> Refused:

@@ -42,7 +42,7 @@ class OwnerList(TypedDict):
     read_only=True,
     phrases=[
         "list the sales reps[ of the {team} team][, {limit} at most]",
-        "show me[ up to {limit}] people in sales[ from {team}] and how many leads they have",
+        "show me[ up to {limit}] sales reps[ of the {team} team] and how many leads they have",
         "look up who can own leads and deals[ in {team}]",
         "check how many open leads the reps[ in {team}] have",
         "tell me who works in sales[, only in the {team} team][, up to {limit} people]",

@@ -85,7 +85,7 @@ class NewDraft(TypedDict):
     phrases=[
         "list my[ {status}] drafts[, {limit} at most]",
         "show me the[ {limit}] drafts that I wrote last[, only those that are {status}]",
-        "check which[ {status}] drafts are still waiting",
+        "check which[ {status}] drafts I have",
         "look through the[ {status}] drafts",
         "tell me what I have in the drafts folder[, up to {limit} entries]",
     ],

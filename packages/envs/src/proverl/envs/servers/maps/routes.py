@@ -32,8 +32,8 @@ class Route(TypedDict):
     read_only=True,
     phrases=[
         "get the {mode} route from {origin_place_id} to {destination_place_id}",
-        "show me the way from {origin_place_id} to {destination_place_id}, {mode}",
-        "work out how long it takes to get to {destination_place_id} from {origin_place_id} by {mode}",
+        "show me the way from {origin_place_id} to {destination_place_id} when {mode}",
+        "work out how long it takes to get to {destination_place_id} from {origin_place_id} when {mode}",
         "plan a {mode} route to {destination_place_id} that begins at {origin_place_id}",
         "find out the distance from {origin_place_id} to {destination_place_id} when {mode}",
     ],
