@@ -35,6 +35,7 @@ class EpisodeLoop(AgentLoopBase):
         limits: DictConfig,
         reward: DictConfig,
         seed: int,
+        truncated: str = "scored",
         **_: Any,
     ) -> None:
         # verl's __init__ builds a token builder per rollout; our chat keeps the tokens, so it is not called
@@ -43,6 +44,7 @@ class EpisodeLoop(AgentLoopBase):
         self.limits = Limits(**OmegaConf.to_container(limits))
         self.reward = _reward(canonical_json(OmegaConf.to_container(reward)))
         self.seed = seed
+        self.truncated = truncated
         self.template = _template(tokenizer, format)
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
@@ -53,7 +55,7 @@ class EpisodeLoop(AgentLoopBase):
             rollout = _Rollout(self, sampling_params, f"{self.seed}|{key}|{attempt}")
             episode, extra = await rollout.run(task)
             if episode.stop != StopReason.CRASHED and episode.transcript and episode.transcript.response_ids:
-                output = _output(episode, extra, rollout.versions)
+                output = _output(episode, extra, rollout.versions, self.truncated)
                 place = int(row["extra_info"]["index"]), int(row["session_id"])
                 output.extra_fields["rollout"] = packed(task, *place, episode)
                 return output
@@ -107,13 +109,16 @@ def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[st
     }
 
 
-def _output(episode: Episode, extra: dict[str, float], versions: list[int]) -> AgentLoopOutput:
+def _output(episode: Episode, extra: dict[str, float], versions: list[int], truncated: str) -> AgentLoopOutput:
     transcript = episode.transcript
     assert transcript is not None
+    cut = episode.stop != StopReason.COMPLETED
+    if cut and truncated == "penalised":
+        extra = extra | {"reward/total": min(0.0, extra["reward/total"])}
     return AgentLoopOutput(
         prompt_ids=transcript.prompt_ids,
         response_ids=transcript.response_ids,
-        response_mask=transcript.mask,
+        response_mask=[0] * len(transcript.mask) if cut and truncated == "masked" else transcript.mask,
         response_logprobs=transcript.log_probs,
         reward_score=extra["reward/total"],
         num_turns=len(episode.messages),

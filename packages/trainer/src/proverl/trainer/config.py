@@ -2,7 +2,40 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The shape of a dense decoder with gated MLPs: what `plan=true` reckons with. The names are those of config.json.
+
+    All 0: not known, so nothing is reckoned.
+    """
+
+    hidden_size: int = 0
+    intermediate_size: int = 0
+    num_hidden_layers: int = 0
+    num_attention_heads: int = 0
+    num_key_value_heads: int = 0
+    head_dim: int = 0
+    vocab_size: int = 0
+    tie_word_embeddings: bool = False
+
+    @property
+    def layer(self) -> int:
+        """Parameters of one layer, its norms left out."""
+        attention = 2 * self.hidden_size * self.head_dim * (self.num_attention_heads + self.num_key_value_heads)
+        return attention + 3 * self.hidden_size * self.intermediate_size
+
+    @property
+    def embeddings(self) -> int:
+        """Parameters of the embeddings and the output head."""
+        return self.vocab_size * self.hidden_size * (1 if self.tie_word_embeddings else 2)
+
+    @property
+    def parameters(self) -> int:
+        """All parameters, norms left out."""
+        return self.num_hidden_layers * self.layer + self.embeddings
 
 
 @dataclass(frozen=True)
@@ -12,6 +45,7 @@ class ModelConfig:
     `format` names a chat format of `proverl.agent`. `learning_rate` is the paper's for this model (Training). `gpu`
     says whether it needs GPUs: with them it runs in bfloat16 on vLLM, without them in float32 on transformers.
     `sft_learning_rate` is that of supervised fine-tuning, which the paper does not name.
+    `architecture` serves the estimates of `plan=true`; a local folder's config.json goes before it.
     """
 
     name: str = "tiny"
@@ -20,21 +54,33 @@ class ModelConfig:
     learning_rate: float = 3e-4
     gpu: bool = False
     sft_learning_rate: float = 1e-3
+    architecture: Architecture = field(default_factory=Architecture)
 
 
 @dataclass(frozen=True)
 class TrainerConfig:
-    """GRPO (paper, Training). The fields that the paper leaves open have its table's defaults.
+    """GRPO (paper, Training) and its relatives. What the paper leaves open has the defaults of the table in docs.
 
     steps: updates; each samples `rollouts` episodes for each of `prompts` tasks and makes one update of all of them.
-    kl: coefficient of the KL loss against the start model (low-variance estimator); 0 drops the reference model.
-    clip: of the probability ratio. temperature: of sampling.
+    algorithm: `verl_config.ALGORITHMS` says what each is.
+    kl: coefficient of the KL against the start model; 0 drops that model. kl_in: `loss` adds it to the loss
+    (low-variance estimator), `reward` takes it off the reward of every token (log ratio).
+    clip: of the probability ratio; None is the algorithm's own. temperature: of sampling.
+    filter_groups: most batches of prompts that a step samples to find groups whose rollouts score differently; 0 takes
+    the first batch as it comes (DAPO's dynamic sampling, arXiv 2503.14476, section 3.2).
+    truncated: what becomes of an episode that a limit stopped: `scored` like any other, `masked` (none of its tokens is
+    trained on; it stays in its group's mean), or `penalised` (it earns 0 at most).
+    rollout_correction: weights each token, or each sequence, by trainer over rollout probability, at most 2.
+    lora_rank: of an adapter that is trained in place of the weights, scaled by 2; 0 trains the weights.
+    engine, mode: verl's, by verl's names; the asynchronous modes sample the next step while this one trains.
+    rollout_nodes: nodes of `gpus_per_node` GPUs that only sample, in mode separate_async.
     micro_batch_tokens: most tokens, padding left out, that one forward pass takes on one device.
     parallel_sequences: most sequences that one rollout engine decodes at once.
     save_every: steps between checkpoints; the last `keep_checkpoints` stay.
     cpu_ranks: processes that train and sample on a machine without GPUs, one core each; floats are summed in another
     order for another number.
-    nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes.
+    nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes;
+    tensor_parallel holds for sampling, and for the update too with megatron.
     ray: address of a running Ray to join, `auto` or HOST:PORT; empty starts one on this machine. Only with GPUs.
     agent_workers: processes that run episodes, with GPUs; without, they run in the trainer's own process.
     verl_overrides: anything else, by its dotted name in verl's config; it wins over the fields above.
@@ -43,10 +89,19 @@ class TrainerConfig:
     steps: int = 25
     prompts: int = 8
     rollouts: int = 8
+    algorithm: Literal["grpo", "dr_grpo", "gspo"] = "grpo"
     learning_rate: float = 3e-4
     kl: float = 0.01
-    clip: float = 0.2
+    kl_in: Literal["loss", "reward"] = "loss"
+    clip: float | None = None
     temperature: float = 1.0
+    filter_groups: int = 0
+    truncated: Literal["scored", "masked", "penalised"] = "scored"
+    rollout_correction: Literal["none", "token", "sequence"] = "none"
+    lora_rank: int = 0
+    engine: Literal["fsdp2", "megatron"] = "fsdp2"
+    mode: Literal["sync", "colocate_async", "separate_async"] = "sync"
+    rollout_nodes: int = 0
     micro_batch_tokens: int = 4096
     parallel_sequences: int = 64
     save_every: int = 1
@@ -67,12 +122,18 @@ class TrainerConfig:
                 raise ValueError(f"trainer.{name} is {value!r}; it must be a whole number of at least {least}")
         for name in ("learning_rate", "kl", "clip", "temperature", "gpu_memory"):
             value = getattr(self, name)
+            if value is None and name == "clip":
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise ValueError(f"trainer.{name} is {value!r}; it must be a finite number of at least 0")
         if not self.temperature > 0:
             raise ValueError("trainer.temperature is 0; GRPO needs rollouts that differ, so it must be above 0")
         if not 0 < self.gpu_memory <= 1:
             raise ValueError(f"trainer.gpu_memory is {self.gpu_memory!r}; it must be above 0 and at most 1")
+        self._check_parallel()
+        self._check_combination()
+
+    def _check_parallel(self) -> None:
         if self.ranks % self.tensor_parallel:
             raise ValueError(
                 f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {self.ranks} GPUs of "
@@ -84,16 +145,41 @@ class TrainerConfig:
                 f"{self.ranks} {'GPUs' if self.gpus_per_node else 'processes of trainer.cpu_ranks'}"
             )
 
+    def _check_combination(self) -> None:
+        """Refuse what verl can't do, or does otherwise than one would think."""
+        if not self.gpus_per_node:
+            for name, only in (("engine", "fsdp2"), ("mode", "sync")):
+                if getattr(self, name) != only:
+                    raise ValueError(f"trainer.{name} is {getattr(self, name)!r}, which needs GPUs; it must be {only}")
+        if (self.mode == "separate_async") != (self.rollout_nodes > 0):
+            raise ValueError(
+                f"trainer.rollout_nodes is {self.rollout_nodes} in mode {self.mode}; it must be at least 1 in mode "
+                "separate_async, and 0 in others"
+            )
+        if self.filter_groups and self.mode != "sync":
+            raise ValueError(
+                f"trainer.filter_groups is {self.filter_groups} in mode {self.mode}, where nothing bounds it; it must "
+                "be 0, or trainer.mode sync"
+            )
+
     @property
     def ranks(self) -> int:
         """Processes that share the update: one for each GPU, or `cpu_ranks`."""
         return self.nodes * self.gpus_per_node or self.cpu_ranks
+
+    @property
+    def rows(self) -> int:
+        """Prompts that all steps together may use."""
+        return self.steps * self.prompts * max(1, self.filter_groups)
 
 
 _LEAST = {
     "steps": 1,
     "prompts": 1,
     "rollouts": 2,  # an advantage is relative to the group
+    "filter_groups": 0,
+    "lora_rank": 0,
+    "rollout_nodes": 0,
     "micro_batch_tokens": 1,
     "parallel_sequences": 1,
     "save_every": 1,

@@ -45,15 +45,14 @@ def main(folder: Path) -> None:
 
 
 def _fit(config: DictConfig, paths: RunPaths) -> None:
-    from proverl.trainer import compat
+    from proverl.trainer import compat, ppo
     from proverl.trainer.loops import agent_loops
-    from proverl.trainer.ppo import Trainer
 
     gc.enable()
     compat.without_balancer(config)
     validate(config)
     note("verl is imported")
-    trainer = Trainer(config, paths.metrics)
+    trainer = ppo.trainer(config, paths.metrics)
     trainer.init()
     note("models are loaded")
     trainer.fit(agent_loops(config, trainer.get_llm_client()))

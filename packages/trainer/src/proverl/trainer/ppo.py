@@ -1,4 +1,4 @@
-"""verl's synchronous GRPO trainer with our metrics, our order of rows in a batch, and our CPU worker."""
+"""verl's trainers with our metrics, our order of rows in a batch, and our CPU worker."""
 
 from numbers import Real
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 import ray
 import transfer_queue as tq
 from transfer_queue import KVBatchMeta
+from verl.trainer.ppo.v1 import PPOTrainer, get_trainer_cls
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
-from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
 
 from proverl.trainer import metrics as step_metrics
 from proverl.trainer import rollouts
@@ -17,13 +17,18 @@ from proverl.trainer.verl_config import RunPaths
 POLL_SECONDS = 0.05  # verl looks every 2 s whether the rollouts are done
 
 
-class Trainer(PPOTrainerSync):
-    """One GRPO run; `config` is verl's, the metrics of each step go to `metrics_path`."""
+def trainer(config: Any, metrics_path: Path) -> Any:
+    """The trainer of verl's mode (`trainer.v1.trainer_mode`), with what `Trainer` adds to each."""
+    kind = get_trainer_cls(config.trainer.v1.trainer_mode)
+    return type(kind.__name__, (Trainer, kind), {})(config, metrics_path)
+
+
+class Trainer(PPOTrainer):
+    """One run; `config` is verl's, the metrics of each step go to `metrics_path`."""
 
     def __init__(self, config: Any, metrics_path: Path) -> None:
         super().__init__(config)
         self._metrics_path = metrics_path
-        self._fetched = 0  # rows so far
 
     def _build_replay_buffer(self) -> ReplayBuffer:
         buffer = super()._build_replay_buffer()
@@ -48,11 +53,10 @@ class Trainer(PPOTrainerSync):
         return self.llm_server_manager.get_client(WorkerClient, replicas=self.llm_server_manager.get_replicas())
 
     def _fetch_one_gen_batch(self) -> Any:
-        """The next rows, under ids that say their order (verl draws them at random)."""
+        """The next rows, under ids that say their order, also in a run that was resumed (verl draws them at random)."""
         batch = super()._fetch_one_gen_batch()
-        for row in range(len(batch)):
-            self._fetched += 1
-            batch["uid"][row] = f"{self._fetched:09d}"
+        for row, index in enumerate(batch["index"]):
+            batch["uid"][row] = f"{index:09d}"
         return batch
 
     def _balance_batch(self, batch: KVBatchMeta, *args: Any, **kwargs: Any) -> KVBatchMeta:

@@ -81,10 +81,11 @@ def prepare(
         "format": model.format,
         "limits": asdict(limits),
         "reward": asdict(reward),
+        "truncated": trainer.truncated,
         "seed": seed,
     }
     OmegaConf.save(OmegaConf.create([loop]), paths.agent_loop)
-    write_rows(tasks, trainer.steps * trainer.prompts, seed, paths.rows)
+    write_rows(tasks, trainer.rows, seed, paths.rows)
 
 
 def drop_torn(paths: RunPaths) -> None:

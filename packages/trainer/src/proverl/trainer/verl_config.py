@@ -17,6 +17,7 @@ from hydra.core.global_hydra import GlobalHydra
 from omegaconf import DictConfig, OmegaConf
 
 from proverl.agent.limits import Limits
+from proverl.trainer.algorithms import algorithm_settings
 from proverl.trainer.config import ModelConfig, TrainerConfig
 
 AGENT = "proverl"  # the name under which our agent loop is registered with verl
@@ -73,10 +74,14 @@ def verl_config(
     trainer: TrainerConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int
 ) -> DictConfig:
     """verl's config of a run. Raises ValueError for an unknown key in `trainer.verl_overrides`."""
-    config = verl_defaults("ppo_trainer", "actor_rollout_ref.rollout.name=vllm")
+    megatron = trainer.engine == "megatron"
+    family = f"model_engine={'megatron' if megatron else 'dp'}"
+    config = verl_defaults("ppo_trainer", "actor_rollout_ref.rollout.name=vllm", family)
     tokens = limits.prompt_tokens + limits.response_tokens
-    settings = _grpo(trainer) | _data(trainer, limits, paths, seed) | _run(trainer, paths)
+    settings = algorithm_settings(trainer, limits.response_tokens) | _data(trainer, limits, paths, seed)
+    settings |= _run(trainer, paths) | _mode(trainer)
     settings |= _model(trainer, model, model_path, max(trainer.micro_batch_tokens, tokens), seed)
+    settings |= (_megatron if megatron else _fsdp2)(trainer, model, seed)
     settings |= _rollout(trainer, model, tokens, paths, seed)
     for key, value in settings.items():
         OmegaConf.update(config, key, value, force_add=True)
@@ -114,31 +119,6 @@ def _composed(name: str, overrides: tuple[str, ...]) -> DictConfig:
             GlobalHydra.instance().initialize(outer)
 
 
-def _grpo(trainer: TrainerConfig) -> dict[str, Any]:
-    """The algorithm (paper, Training; where it is silent, "Left open by the paper")."""
-    actor = "actor_rollout_ref.actor."
-    return {
-        "algorithm.adv_estimator": "grpo",
-        "algorithm.norm_adv_by_std_in_grpo": True,
-        "algorithm.use_kl_in_reward": False,
-        "data.train_batch_size": trainer.prompts,
-        "actor_rollout_ref.rollout.n": trainer.rollouts,
-        "actor_rollout_ref.rollout.temperature": trainer.temperature,
-        "actor_rollout_ref.rollout.calculate_log_probs": True,
-        actor + "optim.lr": trainer.learning_rate,
-        actor + "use_kl_loss": trainer.kl > 0,
-        actor + "kl_loss_coef": trainer.kl,
-        actor + "kl_loss_type": "low_var_kl",
-        actor + "clip_ratio": trainer.clip,
-        actor + "clip_ratio_low": trainer.clip,
-        actor + "clip_ratio_high": trainer.clip,
-        actor + "loss_agg_mode": "token-mean",
-        actor + "entropy_coeff": 0,
-        actor + "ppo_epochs": 1,
-        actor + "ppo_mini_batch_size": trainer.prompts,  # one update a step: strictly on policy
-    }
-
-
 def _data(trainer: TrainerConfig, limits: Limits, paths: RunPaths, seed: int) -> dict[str, Any]:
     return {
         "data.train_files": [str(paths.rows)],
@@ -168,7 +148,6 @@ def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
         "trainer.nnodes": trainer.nodes,
         "trainer.n_gpus_per_node": trainer.ranks // trainer.nodes,
         "ray_kwargs.ray_init.address": trainer.ray or None,
-        "trainer.v1.trainer_mode": "sync",
         "reward.num_workers": 0,  # the agent loop scores
         "transfer_queue.enable": True,
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 2 * trainer.nodes
@@ -179,10 +158,21 @@ def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
     }
 
 
+def _mode(trainer: TrainerConfig) -> dict[str, Any]:
+    """Whether sampling waits for training, shares its GPUs, or has nodes of its own."""
+    settings: dict[str, Any] = {"trainer.v1.trainer_mode": trainer.mode}
+    if trainer.mode == "separate_async":
+        settings |= {
+            "trainer.v1.separate_async.parameter_sync_step": 1,  # new weights after every update
+            "actor_rollout_ref.rollout.nnodes": trainer.rollout_nodes,
+            "actor_rollout_ref.rollout.n_gpus_per_node": trainer.gpus_per_node,
+            "actor_rollout_ref.rollout.checkpoint_engine.backend": "nccl",
+        }
+    return settings
+
+
 def _model(trainer: TrainerConfig, model: ModelConfig, path: str, tokens: int, seed: int) -> dict[str, Any]:
-    dtype = "bf16" if model.gpu else "fp32"
-    precision = {"param_dtype": dtype, "reduce_dtype": "fp32", "buffer_dtype": "fp32"}
-    actor, reference, rollout = "actor_rollout_ref.actor.", "actor_rollout_ref.ref.", "actor_rollout_ref.rollout."
+    actor = "actor_rollout_ref.actor."
     return {
         "actor_rollout_ref.model.path": path,
         "actor_rollout_ref.model.use_remove_padding": False,  # packing needs flash-attn; `verl_overrides` turns it on
@@ -190,20 +180,36 @@ def _model(trainer: TrainerConfig, model: ModelConfig, path: str, tokens: int, s
         "actor_rollout_ref.model.external_lib": None if model.gpu else "proverl.trainer.cpu.engine",
         "actor_rollout_ref.model.override_config": {"attn_implementation": "sdpa"},
         "trainer.device": "cuda" if model.gpu else "cpu",
-        actor + "strategy": "fsdp2",
+        actor + "strategy": trainer.engine,
         actor + "data_loader_seed": seed,
         actor + "use_torch_compile": model.gpu,
         actor + "use_dynamic_bsz": True,
         actor + "ppo_max_token_len_per_gpu": tokens,
-        actor + "fsdp_config.seed": seed,
-        actor + "fsdp_config.strategy": "fsdp2",
-        actor + "fsdp_config.use_torch_compile": model.gpu,
-        actor + "fsdp_config.mixed_precision": precision,
-        reference + "fsdp_config.strategy": "fsdp2",
-        reference + "fsdp_config.use_torch_compile": model.gpu,
-        reference + "fsdp_config.mixed_precision": precision,
-        rollout + "log_prob_max_token_len_per_gpu": tokens,
-        reference + "log_prob_max_token_len_per_gpu": tokens,
+        "actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu": tokens,
+        "actor_rollout_ref.ref.log_prob_max_token_len_per_gpu": tokens,
+    }
+
+
+def _fsdp2(trainer: TrainerConfig, model: ModelConfig, seed: int) -> dict[str, Any]:
+    actor, reference = "actor_rollout_ref.actor.fsdp_config.", "actor_rollout_ref.ref.fsdp_config."
+    dtype = "bf16" if model.gpu else "fp32"
+    settings: dict[str, Any] = {actor + "seed": seed}
+    for engine in (actor, reference):
+        settings |= {
+            engine + "strategy": "fsdp2",
+            engine + "use_torch_compile": model.gpu,
+            engine + "mixed_precision": {"param_dtype": dtype, "reduce_dtype": "fp32", "buffer_dtype": "fp32"},
+        }
+    return settings
+
+
+def _megatron(trainer: TrainerConfig, model: ModelConfig, seed: int) -> dict[str, Any]:
+    actor, reference = "actor_rollout_ref.actor.megatron.", "actor_rollout_ref.ref.megatron."
+    return {
+        actor + "seed": seed,
+        actor + "tensor_model_parallel_size": trainer.tensor_parallel,
+        actor + "use_remove_padding": False,
+        reference + "param_offload": True,  # as FSDP2's reference model, which always is
     }
 
 
