@@ -23,6 +23,13 @@ def _keep_one_thread() -> None:
     torch.set_num_threads = lambda count: None
 
 
+def _ignore_trl() -> None:
+    """Keep verl from looking into an installed TRL for a class that newer ones no longer have; only critics need it."""
+    from verl.utils import import_utils
+
+    import_utils.is_trl_available = lambda: False
+
+
 def _skip_sklearn() -> None:
     """Keep transformers from importing scikit-learn (4 s a process) for assisted decoding, which nothing here uses."""
     import transformers.utils
@@ -55,6 +62,7 @@ def without_balancer(config: Any) -> None:
         router.get_router_handle = lambda **_: None
 
 
+_ignore_trl()
 if os.environ.get("VERL_PLATFORM") == "cpu":
     _keep_one_thread()
     _skip_sklearn()
