@@ -67,7 +67,7 @@ class ProfileConfig:
     gpus_per_node: int  # 0 trains on the CPU
     tensor_parallel: int  # GPUs that share one copy of the model while it samples
     startup_seconds: float  # from the command to the first training step
-    step_seconds: float  # of one GRPO step
+    step_seconds: float  # of one GRPO step; 0 reckons it
     sft_task_seconds: float  # of one demonstration in one epoch of supervised fine-tuning
     eval_task_seconds: float  # of one evaluated task
     synth_task_seconds: float  # of one synthesised task
@@ -75,6 +75,9 @@ class ProfileConfig:
     ray: str  # address of a Ray cluster that makes them instead, or empty
     warmstart_tokens_per_second: float
     price_per_hour: float  # of the whole machine, in US dollars
+    gpu_memory_gib: float = 80  # of one GPU, as are the next two; an H100's, where a profile does not say
+    gpu_tflops: float = 989  # dense bfloat16 peak, 10^12 operations a second
+    gpu_bandwidth: float = 3.35  # of its memory, 10^12 bytes a second
 
 
 def _reward_schema(source: Any, handler: Any) -> CoreSchema:

@@ -18,6 +18,7 @@ from experiments.provenance import provenance
 from experiments.report import curve, episode_pages, figures, markdown, table, ui_command
 from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
+from experiments.training_plan import estimated, final_verl_config, gpu, tables
 from proverl.trainer.run_folder import STAGES_FILE
 
 
@@ -29,6 +30,8 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
     cache = StageCache(Path(config.runs_dir) / "stages")
     missing = lacking(config, stages, cache)
     if config.plan:
+        if "grpo" in config.stages:
+            _show_training(config, screen)
         screen.console.print(plan(config, stages, cache))
         for sentence in missing:
             screen.say(f"Needs: {sentence}")
@@ -51,6 +54,17 @@ def _name_stages(folder: Path, found: Mapping[str, Entry]) -> None:
     """Write down where the job's stages lie, for commands that read them while it runs and later."""
     places = {name: os.path.relpath(entry.directory, folder) for name, entry in found.items()}
     (folder / STAGES_FILE).write_text(json.dumps(places, indent=1) + "\n")
+
+
+def _show_training(config: Config, screen: Screen) -> None:
+    screen.console.out(final_verl_config(config), highlight=False)
+    found = estimated(config)
+    if found is None:
+        return
+    for part in tables(config, found):
+        screen.console.print(part)
+    for sentence in found.too_much(gpu(config)):
+        screen.say(f"Does not fit: {sentence}")
 
 
 class _Watch:

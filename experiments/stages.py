@@ -12,6 +12,7 @@ from pathlib import Path
 from experiments.config import Config, RunError
 from experiments.pipeline import Inputs, Rows, Stage
 from experiments.report import METRICS
+from experiments.training_plan import training_seconds
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
 MODEL, CHECKPOINTS = "model", "checkpoints"
@@ -192,7 +193,7 @@ STAGES = (
         rows=Rows(METRICS, "step", lambda config: config.trainer.steps),
         needs=_needs,
         resumes=True,
-        seconds=lambda c: c.profile.startup_seconds + c.trainer.steps * c.profile.step_seconds,
+        seconds=training_seconds,
     ),
     Stage(
         name="evals",
