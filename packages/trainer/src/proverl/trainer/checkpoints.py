@@ -19,6 +19,16 @@ def remove_incomplete(folder: Path) -> None:
             shutil.rmtree(path)
 
 
+def has_room(folder: Path) -> bool:
+    """Whether the disk holds another checkpoint as large as the last complete one; without one, True.
+
+    Asked before saving: all ranks write at once, and when the write of one fails the others wait for it in vain.
+    """
+    last = folder / f"global_step_{latest(folder)}"
+    needed = sum(path.stat().st_size for path in last.rglob("*") if path.is_file())
+    return shutil.disk_usage(folder).free >= needed
+
+
 def _step(path: Path) -> int:
     return int(path.name.removeprefix("global_step_"))
 

@@ -15,6 +15,7 @@
 
 import json
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -76,9 +77,15 @@ def _groups(rewards: Sequence[float], prompts: Sequence[str]) -> dict[str, float
 
 
 def append(path: Path, step: int, values: Mapping[str, float]) -> None:
-    """Add one step as one line."""
-    with path.open("a") as file:
-        file.write(json.dumps({"step": step, **values}) + "\n")
+    """Add one step as one line. A full disk loses the line, which is said; it does not end the training."""
+    size = path.stat().st_size if path.exists() else 0
+    try:
+        with path.open("a") as file:
+            file.write(json.dumps({"step": step, **values}) + "\n")
+    except OSError as error:
+        print(f"the metrics of step {step} are lost: {error}", flush=True)
+        if path.is_file():
+            os.truncate(path, size)  # no half line
 
 
 def read(path: Path, after: int = 0) -> Iterator[tuple[int, dict[str, float]]]:

@@ -11,7 +11,7 @@ from verl.trainer.ppo.v1 import PPOTrainer, get_trainer_cls
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
 from proverl.trainer import metrics as step_metrics
-from proverl.trainer import rollouts
+from proverl.trainer import checkpoints, rollouts
 from proverl.trainer.verl_config import RunPaths
 
 POLL_SECONDS = 0.05  # verl looks every 2 s whether the rollouts are done
@@ -77,6 +77,13 @@ class Trainer(PPOTrainer):
         scalars = {name: float(value) for name, value in metrics.items() if isinstance(value, Real)}
         values = step_metrics.summarize(infos, prompts, expected, scalars)
         step_metrics.append(self._metrics_path, global_steps, values)
+
+    def _save_checkpoint(self) -> None:
+        folder = Path(self.config.trainer.default_local_dir)
+        if self.global_steps < self.total_training_steps and not checkpoints.has_room(folder):
+            print(f"the disk has no room for the checkpoint of step {self.global_steps}: it is left out", flush=True)
+        else:
+            super()._save_checkpoint()
 
     def _keep(self, step: int, episodes: list[dict[str, Any]], infos: list[dict[str, float]]) -> None:
         """Write the step's episodes; they are for reading, so a full disk does not end the training."""

@@ -65,11 +65,21 @@ class Trainer(SFTTrainer):
         mark = checkpoints.MarkComplete(self.config)
 
         def save_and_mark(step: int) -> None:
+            if step < self.total_training_steps and not self._has_room(step):
+                return
             save(step)  # returns on all ranks once all have written
             if self.rank == 0:
                 mark.on_save(self, step, str(self._paths.checkpoints / f"global_step_{step}"))
 
         self.ckpt_handler.save_checkpoint = save_and_mark
+
+    def _has_room(self, step: int) -> bool:
+        """What rank 0 sees of the disk, so that all ranks do the same."""
+        room = torch.tensor(int(checkpoints.has_room(self._paths.checkpoints)))
+        torch.distributed.broadcast(room, 0)
+        if self.rank == 0 and not room:
+            note(f"the disk has no room for the checkpoint of step {step}: it is left out")
+        return bool(room)
 
     def _logged_train_batch(self, data: Any) -> Any:
         """verl's update on one batch, and its line in the metrics file."""

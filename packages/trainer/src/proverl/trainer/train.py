@@ -7,8 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from threading import Thread
+from typing import IO
 
 from omegaconf import OmegaConf
 
@@ -130,17 +133,28 @@ def run_process(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps)
 def _wait(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> int:
     """Run the training process to its end; it ends with this one, because that closes its standard input."""
     command = [sys.executable, "-m", *module, str(paths.folder)]
-    with paths.log.open("ab") as log:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment(gpu))
-        try:
-            while process.poll() is None:
-                time.sleep(_POLL_SECONDS)
-                steps.deliver()
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            process.wait()
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=environment(gpu))
+    assert process.stdin is not None and process.stdout is not None
+    copying = Thread(target=_copy, args=(process.stdout, paths.log), name="log", daemon=True)
+    copying.start()
+    try:
+        while process.poll() is None:
+            time.sleep(_POLL_SECONDS)
+            steps.deliver()
+    finally:
+        process.stdin.close()
+        process.wait()
+        copying.join(timeout=5)  # what it started may outlive it for a moment and hold the pipe
     return process.returncode
+
+
+def _copy(printed: IO[bytes], log: Path) -> None:
+    """Append what is printed to the log as it comes. A full disk loses text, not the process that prints it."""
+    with log.open("ab", buffering=0) as file:
+        while text := os.read(printed.fileno(), 65536):
+            with suppress(OSError):
+                file.write(text)
 
 
 def environment(gpu: bool) -> dict[str, str]:
