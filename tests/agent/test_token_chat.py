@@ -1,14 +1,18 @@
 """Tokens in, tokens out: what was sampled is what is kept."""
 
 import asyncio
+import json
+from functools import cache
+from unicodedata import normalize
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proverl.agent import Generated, Limits, TokenChat, run_episode
 from proverl.core import Call, MalformedCall, StopReason
 
+FAMILIES = ["tiny", "qwen2_5", "qwen3", "qwen3_thinking", "qwen3_instruct_2507", "granite", "smollm2"]
 FIRST = [{"role": "system", "content": "Today is Monday."}, {"role": "user", "content": "Hi"}]
 NEXT = [{"role": "user", "content": "Go on"}]
 
@@ -40,20 +44,31 @@ async def test_a_reply_is_read_in_the_family_format(template, tokenizer, tools):
     assert sampler.contexts == [template.prompt(FIRST, tools)]
 
 
-tokens = st.lists(st.integers(8, 300), min_size=1, max_size=6)
+texts = st.text(max_size=8) | st.sampled_from(["<|im_end|>", "</tool_call>", "<think>", "Placeholder-Reply", "<|end|>"])
+turns = st.lists(
+    st.tuples(st.lists(st.integers(0, 1_000_000), min_size=1, max_size=8), st.booleans(), st.lists(texts, min_size=1)),
+    min_size=1,
+    max_size=4,
+)
 
 
-@given(st.lists(st.tuples(tokens, st.booleans()), min_size=1, max_size=5), st.data())
-def test_trained_ids_are_the_sampled_ids_and_a_context_never_changes(template, tools, replies, data):
-    sampled = [ids + [template.end_of_turn] * ended for ids, ended in replies]
+@pytest.mark.parametrize("family", FAMILIES)
+@settings(max_examples=50, deadline=None)
+@given(turns)
+def test_trained_ids_are_the_sampled_ids_and_a_context_never_changes(families, tools, family, turns):
+    """Whatever is sampled: ids of broken UTF-8, special tokens in the middle, calls, with an end or without."""
+    template = families[family]
+    ids = vocabulary(template)
+    sampled = [[ids[n % len(ids)] for n in chosen] + [template.end_of_turn] * ended for chosen, ended, _ in turns]
     sampler = Sampler(*sampled)
     chat = TokenChat(template, sampler, tools, Limits())
 
     async def converse():
         chat.observe(FIRST)
-        for _ in sampled:
-            await chat.reply()
-            chat.observe([{"role": "tool", "content": text} for text in data.draw(st.lists(st.text(), min_size=1))])
+        for _, _, results in turns:
+            reply = await chat.reply()
+            json.dumps([call.arguments for call in reply.calls if isinstance(call, Call)], allow_nan=False)
+            chat.observe([{"role": "tool", "content": text} for text in results])
 
     asyncio.run(converse())
     transcript = chat.transcript()
@@ -68,6 +83,18 @@ def test_trained_ids_are_the_sampled_ids_and_a_context_never_changes(template, t
     whole = transcript.prompt_ids + transcript.response_ids
     for context, ids in zip(sampler.contexts, sampled, strict=True):
         assert whole[: len(context) + len(ids)] == context + ids
+    for before, context, (_, _, results) in zip(sampler.contexts, sampler.contexts[1:], turns, strict=False):
+        shown = template.tokenizer.decode(context[len(before) :])
+        assert all(normalize("NFC", text) in normalize("NFC", shown) for text in results)
+
+
+@cache
+def vocabulary(template):
+    """All ids that a model may sample, those of broken UTF-8 and of the marks more often."""
+    marks = ["<tool_call>", "</tool_call>", "<think>", "</think>", '{"name": "f", "arguments": {}}', "<|call|>", "f{}"]
+    rare = [token for text in marks for token in template.tokenizer.encode(text, add_special_tokens=False)]
+    size = len(getattr(template.tokenizer, "get_vocab", lambda: range(151669))())
+    return [*range(size), *(rare + [template.end_of_turn]) * (size // 100 + 1)]
 
 
 async def test_between_replies_stand_the_end_of_turn_and_the_new_messages(template, tokenizer, tools):
