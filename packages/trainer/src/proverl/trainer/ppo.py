@@ -10,8 +10,8 @@ from transfer_queue import KVBatchMeta
 from verl.trainer.ppo.v1 import PPOTrainer, get_trainer_cls
 from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
 
-from proverl.trainer import metrics as step_metrics
 from proverl.trainer import checkpoints, rollouts
+from proverl.trainer import metrics as step_metrics
 from proverl.trainer.verl_config import RunPaths
 
 POLL_SECONDS = 0.05  # verl looks every 2 s whether the rollouts are done
