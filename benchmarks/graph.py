@@ -23,9 +23,9 @@ from benchmarks.library import EDGES, library
 from proverl.core import ErrorCode, Json, Result, Tool
 from proverl.envs import server_names, start_time
 from proverl.envs.client import RemoteSession
-from proverl.synth.graph import dependency_graph, server_graph, visible_tools
-from proverl.synth.infer import infer_types
-from proverl.synth.probe import Ask, OpenSession, local_sessions, remote_sessions
+from proverl.synth.graphs.graph import dependency_graph, server_graph, visible_tools
+from proverl.synth.graphs.infer import infer_types
+from proverl.synth.graphs.probe import Ask, OpenSession, local_sessions, remote_sessions
 from proverl.synth.schema import plain
 
 Edges = set[tuple[str, str]]

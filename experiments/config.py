@@ -16,14 +16,14 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from proverl.agent.limits import Limits
-from proverl.evals.config import EvalsConfig
+from proverl.evals.config import EvalsConfig, ProbeConfig
 from proverl.reward import OwnReward, RewardConfig, reward_from
 from proverl.synth.config import SynthConfig
-from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.teachers.config import TeacherConfig
 from proverl.trainer.config import ModelConfig, TrainerConfig
 from proverl.trainer.sft_config import SFTConfig
 
-StageName = Literal["synth", "warmstart", "sft", "grpo", "evals", "report"]
+StageName = Literal["synth", "warmstart", "sft", "probe", "grpo", "evals", "report"]
 
 
 class RunError(Exception):
@@ -106,6 +106,7 @@ class Config:
     sft: SFTConfig
     trainer: TrainerConfig
     evals: EvalsConfig
+    probe: ProbeConfig
     tracking: TrackingConfig
     profile: ProfileConfig
 

@@ -10,12 +10,13 @@ from typing import Any
 from omegaconf import OmegaConf
 from pydantic_core import to_jsonable_python
 
+from experiments.alarms import Teller, told, with_alarms
 from experiments.cache import Entry, StageCache
 from experiments.config import Config, ConfigError
 from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
-from experiments.report import curve, episode_pages, figures, markdown, table, ui_command
+from experiments.report import curve, episode_pages, figures, markdown, probe_table, table, ui_command
 from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
 from experiments.training_plan import estimated, final_verl_config, gpu, tables
@@ -41,12 +42,12 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
     screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen) as tracker:
         _name_stages(folder, entries(config, stages, cache))
-        outputs = compute(config, stages, cache, screen, _Watch(tracker, config))
+        outputs = compute(config, stages, cache, screen, _Watch(tracker, config, screen))
         for stage in stages:  # steps that another job computed belong to this run too
             if stage.rows and stage.output in outputs:
                 directory = outputs[stage.output].directory
-                steps = list(rows_by_step(directory / stage.rows.file).values())
-                _record(tracker, config, stage.rows, directory, steps)
+                rows = rows_by_step(directory / stage.rows.file)
+                _record(tracker, config, stage.rows, directory, with_alarms(rows, sorted(rows)))
         return _conclude(config, outputs, folder, tracker, screen)
 
 
@@ -68,11 +69,12 @@ def _show_training(config: Config, screen: Screen) -> None:
 
 
 class _Watch:
-    """While a training stage runs, sends its steps to MLflow and shows the last one."""
+    """While a training stage runs, sends its steps to MLflow, shows the last one and tells of alarms."""
 
-    def __init__(self, tracker: Tracker, config: Config) -> None:
+    def __init__(self, tracker: Tracker, config: Config, screen: Screen) -> None:
         self.tracker = tracker
         self.config = config
+        self.alarms = Teller(screen.say)
 
     @contextmanager
     def __call__(self, stage: Stage, folder: Path, report: Report) -> Iterator[None]:
@@ -80,10 +82,12 @@ class _Watch:
         if rows is None:
             yield
             return
-        total = rows.total(self.config)
+        total, seen = rows.total(self.config), dict[int, dict[str, Any]]()
 
         def handle(new: list[dict[str, Any]]) -> None:
-            _record(self.tracker, self.config, rows, folder, new)
+            seen.update((int(row["step"]), row) for row in new)
+            self.alarms.tell(seen)
+            _record(self.tracker, self.config, rows, folder, with_alarms(seen, [int(row["step"]) for row in new]))
             report(int(new[-1][rows.unit]), total, _note(new[-1]))
 
         report(0, total)
@@ -132,15 +136,26 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
     for picture in curve(config, outputs, folder):
         tracker.artifact(picture)
     tracker.artifact(path)
+    tracker.tags({f"alarm.{alarm['name']}": told(alarm) for alarm in found["alarms"]})
     if found["heldout"]:
         screen.console.print(table(found))
+    if found["probe"]:
+        screen.console.print(probe_table(found["probe"]))
+    for alarm in found["alarms"]:
+        screen.say(told(alarm))
     screen.say(f"To look at it: {ui_command(config.tracking.uri)}")
     screen.say(str(path))
     return path
 
 
 def _results(found: Mapping[str, Any]) -> dict[str, float]:
-    return {
+    probed = {
+        f"probe/{group['by']}/{group['name']}/{name}": value
+        for group in (found["probe"] or {}).get("groups", ())
+        for name, value in group.items()
+        if name not in ("by", "name")
+    }
+    return probed | {
         f"heldout/{row['metric']}/{column}": row[column]
         for row in found["heldout"]
         for column in ("before", "after", "difference", "low", "high")

@@ -8,11 +8,17 @@ import json
 import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from experiments.config import Config, RunError
 from experiments.pipeline import Inputs, Rows, Stage
 from experiments.report import METRICS
 from experiments.training_plan import training_seconds
+from proverl.core import Task
+from proverl.evals.config import EvalsConfig
+
+if TYPE_CHECKING:
+    from proverl.evals import EvaluationRecord
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
 MODEL, CHECKPOINTS = "model", "checkpoints"
@@ -21,10 +27,10 @@ _SYNTH = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "pr
 
 def _synth(inputs: Inputs, folder: Path) -> None:
     from proverl.synth import Impossible, ScriptedTeacher, Synthesis, Workers, write_dataset
-    from proverl.synth.card import write_card
-    from proverl.synth.endpoint import EndpointError, EndpointTeacher
-    from proverl.synth.own import InvalidTasks
-    from proverl.synth.references import references
+    from proverl.synth.data.card import write_card
+    from proverl.synth.data.own import InvalidTasks
+    from proverl.synth.data.references import references
+    from proverl.synth.teachers.endpoint import EndpointError, EndpointTeacher
 
     config = inputs.config
     total = config.synth.train_tasks + config.synth.heldout_tasks
@@ -81,14 +87,43 @@ def _grpo(inputs: Inputs, folder: Path) -> None:
     from proverl.trainer import TrainingFailed, train
 
     config = inputs.config
-    tasks = read_tasks(inputs.outputs["synth"] / TRAIN)
+    tasks = _chosen(inputs, read_tasks(inputs.outputs["synth"] / TRAIN))
+    validates = config.trainer.validate_every > 0
+    dev = read_tasks(inputs.outputs["synth"] / HELDOUT)[-config.trainer.dev_tasks :] if validates else []
     start = inputs.outputs.get("sft")
     model = replace(config.model, path=str(start / MODEL)) if start else config.model
     try:
-        train(tasks, folder, config.trainer, model, config.envs.limits, config.reward, config.seed)
+        train(tasks, folder, config.trainer, model, config.envs.limits, config.reward, config.seed, dev=dev)
     except TrainingFailed as error:
         raise RunError(f"{str(error).rstrip('.')}.") from error
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)  # they served a killed run; the model is what is kept
+
+
+def _chosen(inputs: Inputs, tasks: list[Task]) -> list[Task]:
+    """The tasks that are neither too hard nor too easy, as the probe found them."""
+    from proverl.evals.probe import read_summary, within
+
+    if not inputs.config.trainer.filters:
+        return tasks
+    rates = read_summary(inputs.outputs["probe"])["pass_rates"]
+    try:
+        return within(tasks, rates, *inputs.config.trainer.pass_rate)
+    except ValueError as error:
+        raise RunError(f"{error}.") from None
+
+
+def _probe(inputs: Inputs, folder: Path) -> None:
+    from proverl.evals.probe import write_summary
+    from proverl.synth import read_tasks
+    from proverl.trainer import model_path
+
+    config = inputs.config
+    tasks = read_tasks(inputs.outputs["synth"] / (TRAIN if config.probe.split == "train" else HELDOUT))
+    count = min(config.probe.tasks or len(tasks), len(tasks))
+    tasks = tasks[:count] if config.probe.split == "train" else tasks[-count:]
+    start = inputs.outputs.get("sft")
+    model = start / MODEL if start else model_path(config.model)
+    write_summary(_evaluated(inputs, folder, model, tasks, config.probe.evaluation(count)), folder)
 
 
 def _before(inputs: Inputs, folder: Path) -> None:
@@ -102,15 +137,21 @@ def _after(inputs: Inputs, folder: Path) -> None:
 
 
 def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
-    from proverl.evals import EvaluationFailed, evaluate, load_policy
     from proverl.synth import read_tasks
 
+    evals = inputs.config.evals
+    _evaluated(inputs, folder, model, read_tasks(inputs.outputs["synth"] / HELDOUT)[: evals.tasks], evals)
+
+
+def _evaluated(
+    inputs: Inputs, folder: Path, model: str | Path, tasks: list[Task], evals: EvalsConfig
+) -> "list[EvaluationRecord]":
+    from proverl.evals import EvaluationFailed, evaluate, load_policy
+
     config = inputs.config
-    tasks = read_tasks(inputs.outputs["synth"] / HELDOUT)[: config.evals.tasks]
-    policy = load_policy(model, config.model.format, config.evals)
-    limits, reward = config.envs.limits, config.reward
+    policy = load_policy(model, config.model.format, evals)
     try:
-        evaluate(tasks, policy, folder, config.evals, limits, reward, config.seed, inputs.report)
+        return evaluate(tasks, policy, folder, evals, config.envs.limits, config.reward, config.seed, inputs.report)
     except EvaluationFailed as error:
         raise RunError(f"{str(error).rstrip('.')}; the same command goes on from there.") from error
 
@@ -124,10 +165,30 @@ def _last_trained(config: Config) -> tuple[str, ...]:
     return ("sft",) if "sft" in config.stages and "grpo" not in config.stages else ("grpo",)
 
 
+def _grpo_needs(config: Config) -> list[str]:
+    trainer, told = config.trainer, _needs(config)
+    if trainer.filters and config.probe.split != "train":
+        told.append(f"trainer.pass_rate is {list(trainer.pass_rate)}, but probe.split is dev: set it to train.")
+    free = config.synth.heldout_tasks - config.evals.tasks
+    if trainer.validate_every and trainer.dev_tasks > free:
+        told.append(
+            f"trainer.dev_tasks is {trainer.dev_tasks}, but evals.tasks leaves {max(0, free)} of the "
+            f"{config.synth.heldout_tasks} held-out tasks: set synth.heldout_tasks to "
+            f"{config.evals.tasks + trainer.dev_tasks}, or fewer evals.tasks."
+        )
+    return told
+
+
 def _needs(config: Config) -> list[str]:
     from proverl.trainer import check_requirements
 
     return check_requirements(config.model, config.trainer, Path(config.runs_dir))
+
+
+def _probed(config: Config) -> float:
+    there = config.synth.train_tasks if config.probe.split == "train" else config.synth.heldout_tasks
+    tasks = min(config.probe.tasks or there, there)
+    return tasks * config.probe.samples * config.profile.eval_task_seconds
 
 
 def _evaluations(config: Config) -> float:
@@ -182,16 +243,29 @@ STAGES = (
         seconds=lambda c: c.profile.startup_seconds + c.sft.epochs * c.synth.train_tasks * c.profile.sft_task_seconds,
     ),
     Stage(
+        name="probe",
+        output="probe",
+        title="Probing before training",
+        depends=("seed", "model", "envs", "probe", "reward"),
+        code=(*_SYNTH, "proverl.evals", "proverl.trainer.tiny"),
+        reads=("synth",),
+        also_reads=_start,
+        work=_probe,
+        needs=_needs,
+        resumes=True,
+        seconds=_probed,
+    ),
+    Stage(
         name="grpo",
         output="grpo",
         title="Training with GRPO",
         depends=("seed", "model", "envs", "reward", "trainer"),
         code=(*_SYNTH, "proverl.trainer"),
         reads=("synth",),
-        also_reads=_start,
+        also_reads=lambda config: _start(config) + (("probe",) if config.trainer.filters else ()),
         work=_grpo,
         rows=Rows(METRICS, "step", lambda config: config.trainer.steps),
-        needs=_needs,
+        needs=_grpo_needs,
         resumes=True,
         seconds=training_seconds,
     ),

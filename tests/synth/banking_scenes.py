@@ -4,8 +4,8 @@ from random import Random
 
 from proverl.core import ErrorCode
 from proverl.envs import load_server, start_time
-from proverl.synth.chain import Argument, ChainStep, Refused
-from proverl.synth.sampler import sample_entities
+from proverl.synth.chains.chain import Argument, ChainStep, Refused
+from proverl.synth.chains.sampler import sample_entities
 from proverl.synth.scene import Ask, Information, Scene, Vague
 
 SEED = 0

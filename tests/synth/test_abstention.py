@@ -9,10 +9,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from proverl.core import GroundTruth, TaskKind
-from proverl.synth.abstention import SOURCES, SourceUnreachable, load_abstention
-from proverl.synth.dataset import read_tasks, write_tasks
-from proverl.synth.foreign_tools import UnreadableTool, read_tool, type_schema
-from proverl.synth.verify import differences
+from proverl.synth.data.abstention import SOURCES, SourceUnreachable, load_abstention
+from proverl.synth.data.dataset import read_tasks, write_tasks
+from proverl.synth.data.foreign_tools import UnreadableTool, read_tool, type_schema
+from proverl.synth.data.verify import differences
 
 CARD = """---
 configs:

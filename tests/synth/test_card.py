@@ -8,11 +8,11 @@ import pytest
 import yaml
 
 from proverl.core import GroundTruth, Step, Task, TaskKind
-from proverl.synth.card import write_card
-from proverl.synth.dataset import write_tasks
-from proverl.synth.figures import count
-from proverl.synth.queries import Queries, mean, percentile, skeleton, spellings
-from proverl.synth.references import Reference
+from proverl.synth.data.card import write_card
+from proverl.synth.data.dataset import write_tasks
+from proverl.synth.data.figures import count
+from proverl.synth.data.queries import Queries, mean, percentile, skeleton, spellings
+from proverl.synth.data.references import Reference
 
 COUNTS = {
     "train": {"candidates": 10, "kept": 4, "dropped": {"too similar": 5, "stuck": 1}, "seconds": 12.3},

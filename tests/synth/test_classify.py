@@ -8,7 +8,7 @@ import pytest
 
 from proverl.agent import EndpointPolicy
 from proverl.core import Tool
-from proverl.synth.classify import classify
+from proverl.synth.graphs.classify import classify
 
 NAMES = ("open", "read", "shut")
 ACCOUNT = {"type": "object", "properties": {"account": {"type": "string", "x-entity": "bank.Account"}}}
@@ -115,7 +115,7 @@ async def test_answers_are_kept_by_schema_and_model(endpoint, tmp_path):
 
 
 async def test_many_tools_are_asked_about_in_parts(endpoint, monkeypatch):
-    monkeypatch.setattr("proverl.synth.classify._TOGETHER", 1)
+    monkeypatch.setattr("proverl.synth.graphs.classify._TOGETHER", 1)
     endpoint.answers = {name: ["{}", "{}"] for name in NAMES}
     await classify(TOOLS, policy(endpoint))
     assert len(endpoint.requests) == 6

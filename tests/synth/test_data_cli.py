@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from proverl.core import GroundTruth, TaskKind, task_to_json
-from proverl.synth.data_cli import app
-from proverl.synth.dataset import iter_texts, write_tasks
-from proverl.synth.transcript import transcript
-from proverl.synth.verify import differences, verify
+from proverl.synth.data.cli import app
+from proverl.synth.data.dataset import iter_texts, write_tasks
+from proverl.synth.data.transcript import transcript
+from proverl.synth.data.verify import differences, verify
 
 runner = CliRunner(env={"COLUMNS": "200"})
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proverl.core import task_to_json
-from proverl.synth.dataset import SCHEMA, iter_tasks, read_tasks, write_tasks
+from proverl.synth.data.dataset import SCHEMA, iter_tasks, read_tasks, write_tasks
 
 
 def many(tasks, count):

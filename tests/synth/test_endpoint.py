@@ -13,10 +13,10 @@ from banking_scenes import FIRST, SECOND, Ask, refused_transfer, scene
 from endpoint_server import answer, serving
 
 from proverl.core import Call
-from proverl.synth.endpoint import EndpointError, EndpointTeacher
-from proverl.synth.journal import Spent
 from proverl.synth.scene import MalformedReply
-from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.teachers.config import TeacherConfig
+from proverl.synth.teachers.endpoint import EndpointError, EndpointTeacher
+from proverl.synth.teachers.journal import Spent
 
 QUERY = f"Please move 250 from {FIRST} to {SECOND}."
 TRANSFER = ("transfer_funds", f'{{"from_account_id":"{FIRST}","to_account_id":"{SECOND}","amount":250}}')

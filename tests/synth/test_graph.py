@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from proverl.envs import Session
 from proverl.envs.cli import app
-from proverl.synth import state_edges as proving
-from proverl.synth.graph import server_graph, visible_tools
-from proverl.synth.picture import draw, told
-from proverl.synth.state_edges import full_graph, masked, state_edges
-from proverl.synth.store import kept
+from proverl.synth.graphs import state_edges as proving
+from proverl.synth.graphs.graph import server_graph, visible_tools
+from proverl.synth.graphs.picture import draw, told
+from proverl.synth.graphs.state_edges import full_graph, masked, state_edges
+from proverl.synth.graphs.store import kept
 
 
 @pytest.fixture(scope="module")

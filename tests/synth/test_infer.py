@@ -9,10 +9,10 @@ from benchmarks.graph import of_library, of_server, of_size, without_types
 from benchmarks.library import library
 from proverl.core import ErrorCode, Result, Tool
 from proverl.envs import start_time
-from proverl.synth.graph import visible_tools
-from proverl.synth.infer import infer_types
-from proverl.synth.pools import pools_of, subject, words
-from proverl.synth.probe import label, local_sessions, matching, remote_sessions, wrong
+from proverl.synth.graphs.graph import visible_tools
+from proverl.synth.graphs.infer import infer_types
+from proverl.synth.graphs.pools import pools_of, subject, words
+from proverl.synth.graphs.probe import label, local_sessions, matching, remote_sessions, wrong
 from proverl.synth.schema import entities_of, result_entities
 
 

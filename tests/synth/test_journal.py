@@ -3,7 +3,7 @@
 import multiprocessing
 import os
 
-from proverl.synth.journal import Journal, Spent, Usage
+from proverl.synth.teachers.journal import Journal, Spent, Usage
 
 FORK = multiprocessing.get_context("fork")
 

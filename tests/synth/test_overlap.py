@@ -5,8 +5,8 @@ import json
 import pytest
 
 from proverl.core import GroundTruth, Task, TaskKind, Tool
-from proverl.synth.overlap import overlap, shingles
-from proverl.synth.references import Reference, bfcl, references, t_eval_folder, tau2
+from proverl.synth.data.overlap import overlap, shingles
+from proverl.synth.data.references import Reference, bfcl, references, t_eval_folder, tau2
 
 TEXT = "Please move the final report from the documents folder into the temporary folder and then sort it by line"
 

@@ -6,7 +6,7 @@ import pytest
 
 from proverl.agent import Limits
 from proverl.core import TaskKind, find_references
-from proverl.synth.own import InvalidTasks, read_own_tasks
+from proverl.synth.data.own import InvalidTasks, read_own_tasks
 from proverl.synth.validate import check_sources
 
 CUSTOMER = {"name": "find_customers", "arguments": {}}

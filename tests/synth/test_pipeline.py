@@ -23,9 +23,9 @@ from proverl.synth import (
     synthesize,
     write_dataset,
 )
-from proverl.synth.endpoint import EndpointTeacher
-from proverl.synth.own import InvalidTasks
-from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.data.own import InvalidTasks
+from proverl.synth.teachers.config import TeacherConfig
+from proverl.synth.teachers.endpoint import EndpointTeacher
 from proverl.synth.validate import check_sources, replay
 
 CONFIG = SynthConfig(servers=("banking", "calendar"), train_tasks=40, heldout_tasks=8)

@@ -21,9 +21,9 @@ from banking_scenes import (
 )
 
 from proverl.core import Call, Result
-from proverl.synth.briefing import assistant_messages, query_messages
-from proverl.synth.query_check import checked_query
 from proverl.synth.scene import Attempt, MalformedReply
+from proverl.synth.teachers.briefing import assistant_messages, query_messages
+from proverl.synth.teachers.query_check import checked_query
 
 GOOD = f"Please move 250 from {FIRST} to {SECOND}."
 

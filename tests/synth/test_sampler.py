@@ -7,10 +7,10 @@ import pytest
 
 from proverl.core import Result, canonical_json
 from proverl.envs import Session, load_server, start_time
-from proverl.synth import sampler
-from proverl.synth.chain import Argument, ChainStep
-from proverl.synth.sampler import chain_context, sample_entities, sample_records, supporting_entities
-from proverl.synth.support import supports
+from proverl.synth.chains import sampler
+from proverl.synth.chains.chain import Argument, ChainStep
+from proverl.synth.chains.sampler import chain_context, sample_entities, sample_records, supporting_entities
+from proverl.synth.chains.support import supports
 
 SERVERS = ["banking", "shopping", "travel_booking"]
 TODAY = date(2026, 3, 9)

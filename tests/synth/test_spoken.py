@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proverl.synth.spoken import contains, derive, is_said, relative_days, relative_moments, say, shift, spellings
-from proverl.synth.values import NoValue
+from proverl.synth.chains.spoken import (
+    contains,
+    derive,
+    is_said,
+    relative_days,
+    relative_moments,
+    say,
+    shift,
+    spellings,
+)
+from proverl.synth.chains.values import NoValue
 
 TODAY = date(2026, 3, 11)  # a Wednesday
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.teachers.config import TeacherConfig
 
 GIVEN = {"name": "mine", "model": "some-model", "base_url": "http://127.0.0.1:8000/v1"}
 

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from proverl.envs import Session
-from proverl.synth.graph import dependency_graph, server_graph
-from proverl.synth.walk import walk
+from proverl.synth.chains.walk import walk
+from proverl.synth.graphs.graph import dependency_graph, server_graph
 
 SERVERS = ["banking", "calendar", "filesystem"]
 

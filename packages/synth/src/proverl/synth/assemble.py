@@ -8,7 +8,7 @@ from typing import Any
 
 from proverl.core import GroundTruth, Json, Task, TaskKind, Tool, resolve
 from proverl.envs import Session, load_server, start_time
-from proverl.synth.chain import Argument, Chain
+from proverl.synth.chains.chain import Argument, Chain
 from proverl.synth.config import SynthConfig
 from proverl.synth.conversation import Conversation
 from proverl.synth.plan import plan
@@ -16,8 +16,8 @@ from proverl.synth.proof import state_edges
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.rivals import rivals
 from proverl.synth.scene import Ask, Attempt, Information, Scene, Teacher
+from proverl.synth.teachers.unrelated import unrelated
 from proverl.synth.trace import Trace
-from proverl.synth.unrelated import unrelated
 
 _MOST_ERRORS = 0.3  # paper, Synthesis 5
 

@@ -14,15 +14,15 @@ from typing import Literal
 from proverl.agent import Limits
 from proverl.core import Episode, Task, TaskKind
 from proverl.synth.assemble import Assembly
+from proverl.synth.chains.walk import walk
 from proverl.synth.config import SynthConfig
-from proverl.synth.graph import visible_tools
-from proverl.synth.overlap import repeats_benchmark
+from proverl.synth.data.overlap import repeats_benchmark
+from proverl.synth.graphs.graph import visible_tools
 from proverl.synth.plan import draw_information
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.scene import Information, Teacher
-from proverl.synth.unrelated import unrelated
+from proverl.synth.teachers.unrelated import unrelated
 from proverl.synth.validate import check_effect, check_sources, replay
-from proverl.synth.walk import walk
 
 Split = Literal["train", "heldout"]
 

@@ -16,10 +16,10 @@ def graph(
     explicit: Annotated[bool, typer.Option("--explicit", help="Only what the types say; proves nothing")] = False,
 ) -> None:
     """Show which tool of a server leads to which: by an entity in its result, or by the state that it makes."""
-    from proverl.synth.graph import server_graph, visible_tools  # imported late: the help needs none of it
-    from proverl.synth.picture import draw, table
-    from proverl.synth.state_edges import full_graph
-    from proverl.synth.store import default_folder
+    from proverl.synth.graphs.graph import server_graph, visible_tools  # imported late: the help needs none of it
+    from proverl.synth.graphs.picture import draw, table
+    from proverl.synth.graphs.state_edges import full_graph
+    from proverl.synth.graphs.store import default_folder
 
     try:
         found = server_graph(server) if explicit else full_graph(server, default_folder())

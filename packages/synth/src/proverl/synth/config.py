@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from proverl.envs import Session
-from proverl.synth.voices import VOICES
+from proverl.synth.teachers.voices import VOICES
 
 _SHARES = ("irrelevant", "turn_decay", "indirect", "recovery")
 PERSONAS = tuple(VOICES)

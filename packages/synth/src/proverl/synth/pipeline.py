@@ -20,14 +20,14 @@ from typing import Any
 
 from proverl.agent import Limits
 from proverl.core import Episode, Task, TaskKind, task_from_json, task_to_json
-from proverl.synth.abstention import SourceUnreachable, load_abstention
 from proverl.synth.block import BlockMaker, Split, kind_at
 from proverl.synth.config import SynthConfig
-from proverl.synth.dataset import write_tasks
-from proverl.synth.own import read_own_tasks
+from proverl.synth.data.abstention import SourceUnreachable, load_abstention
+from proverl.synth.data.dataset import write_tasks
+from proverl.synth.data.own import read_own_tasks
 from proverl.synth.reasons import Reason
 from proverl.synth.scene import Teacher
-from proverl.synth.teacher import ScriptedTeacher
+from proverl.synth.teachers.scripted import ScriptedTeacher
 from proverl.synth.validate import Deduplicator, signature
 
 TRAIN, HELDOUT, COUNTS = "train.parquet", "heldout.parquet", "counts.json"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from random import Random
 
 from proverl.envs import load_server, phrase_slots
-from proverl.synth.chain import Chain, ChainStep
+from proverl.synth.chains.chain import Chain, ChainStep
 from proverl.synth.config import SynthConfig
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.scene import Ask, Information, Vague

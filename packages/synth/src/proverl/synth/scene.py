@@ -9,8 +9,8 @@ from typing import Protocol
 
 from proverl.agent import Message, Reply
 from proverl.core import Call, Json, Result, Tool
-from proverl.synth.chain import ChainStep, Refused
-from proverl.synth.sampler import chain_context
+from proverl.synth.chains.chain import ChainStep, Refused
+from proverl.synth.chains.sampler import chain_context
 
 
 class Information(StrEnum):

@@ -10,11 +10,11 @@ from datetime import date
 from typing import Any
 
 from proverl.core import Edge, GroundTruth, Json, Step, Tool, find_references, follow, reference
-from proverl.synth.chain import Argument, Derived
+from proverl.synth.chains.chain import Argument, Derived
+from proverl.synth.chains.spoken import OPERATIONS, contains, derive, is_said, relative_moments, shift
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.scene import Attempt
 from proverl.synth.schema import plain
-from proverl.synth.spoken import OPERATIONS, contains, derive, is_said, relative_moments, shift
 
 Source = dict[str, Json]
 Hints = Mapping[str, Argument]  # what a teacher knows about the arguments of a call

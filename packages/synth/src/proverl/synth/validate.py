@@ -12,8 +12,8 @@ from typing import Any
 from proverl.agent import Limits, OraclePolicy, run_episode
 from proverl.core import CallRecord, Episode, Json, StopReason, Task, canonical_json, follow
 from proverl.envs import Session, start_time
+from proverl.synth.chains.spoken import derive, is_said
 from proverl.synth.reasons import Reason, Unproven
-from proverl.synth.spoken import derive, is_said
 
 
 async def replay(task: Task, limits: Limits) -> Episode:

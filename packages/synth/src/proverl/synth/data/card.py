@@ -8,13 +8,13 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-from proverl.synth import card_sections as sections
-from proverl.synth.dataset import iter_tasks
-from proverl.synth.figures import Figures, count
-from proverl.synth.overlap import Report, overlap
-from proverl.synth.plots import draw
-from proverl.synth.references import Reference
-from proverl.synth.transcript import transcript
+from proverl.synth.data import card_sections as sections
+from proverl.synth.data.dataset import iter_tasks
+from proverl.synth.data.figures import Figures, count
+from proverl.synth.data.overlap import Report, overlap
+from proverl.synth.data.plots import draw
+from proverl.synth.data.references import Reference
+from proverl.synth.data.transcript import transcript
 
 SPLITS = ("train", "heldout")
 _PACKAGES = ("proverl-core", "proverl-envs", "proverl-agent", "proverl-synth", "datasets", "pyarrow")

@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 from proverl.core import Json, Result, Tool, canonical_json
-from proverl.synth.pools import Pool, Ranking, pools_of, subject
-from proverl.synth.probe import Field, OpenSession, Probe, Value, is_refused_name, label, matching, wrong
+from proverl.synth.chains.values import NoValue, invent
+from proverl.synth.graphs.pools import Pool, Ranking, pools_of, subject
+from proverl.synth.graphs.probe import Field, OpenSession, Probe, Value, is_refused_name, label, matching, wrong
 from proverl.synth.schema import plain
-from proverl.synth.values import NoValue, invent
 
 _ROUNDS = 5  # looks around: what needs nothing, what needs something that was found, ...
 _GROUPS = 16  # groups of values tried for one parameter

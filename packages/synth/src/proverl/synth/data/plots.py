@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from proverl.envs import load_server, server_names
-from proverl.synth.figures import Figures
+from proverl.synth.data.figures import Figures
 
 LEAST_ROWS = 15  # in which every tool should be expected
 _COLOURS = ("#2a6fbb", "#e08a2c")  # train, heldout

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 
 import networkx as nx
 
-from proverl.synth.explore import Explorer, Parameter
-from proverl.synth.probe import Field, Value
+from proverl.synth.graphs.explore import Explorer, Parameter
+from proverl.synth.graphs.probe import Field, Value
 
 Seen = tuple[int, Value]  # a value in a world
 _MOSTLY = 0.95  # share of a field's values of one kind, from which it is of that kind

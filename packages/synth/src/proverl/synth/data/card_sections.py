@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from proverl.synth.figures import Figures
-from proverl.synth.overlap import Report
-from proverl.synth.plots import LEAST_ROWS, tools_by_server
-from proverl.synth.queries import mean, percentile
+from proverl.synth.data.figures import Figures
+from proverl.synth.data.overlap import Report
+from proverl.synth.data.plots import LEAST_ROWS, tools_by_server
+from proverl.synth.data.queries import mean, percentile
 
 # the paper's figures (Synthesis 3, 4 and 6)
 KINDS = {"multi_turn": 10_895, "clarification": 1_500, "abstention": 1_122}

@@ -13,7 +13,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from proverl.core import Task, TaskKind
-from proverl.synth.dataset import count_rows, iter_tasks, iter_texts
+from proverl.synth.data.dataset import count_rows, iter_tasks, iter_texts
 
 app = typer.Typer(help="Check, read and describe datasets of tasks.", no_args_is_help=True)
 console = Console(soft_wrap=True)
@@ -42,7 +42,7 @@ def verify(
     workers: Annotated[int, typer.Option(min=1, help="Processes")] = 2,
 ) -> None:
     """Perform every row again on the installed servers; exit code 1 when one differs."""
-    from proverl.synth.verify import verify as verdicts  # imported late: `show` needs none of it
+    from proverl.synth.data.verify import verify as verdicts  # imported late: `show` needs none of it
 
     differ = rows = 0
     try:
@@ -71,7 +71,7 @@ def show(
     width: Annotated[int, typer.Option(help="Characters shown of a result")] = 240,
 ) -> None:
     """Print conversations for reading."""
-    from proverl.synth.transcript import lines
+    from proverl.synth.data.transcript import lines
 
     try:
         rows = ((number, task) for number, task in enumerate(iter_tasks(path)) if kind in (None, task.kind))
@@ -103,8 +103,8 @@ def card(
     t_eval: Annotated[Path | None, typer.Option(help="Folder with T-Eval's JSON files, to compare with")] = None,
 ) -> None:
     """Write the dataset's card and its pictures into the folder; compares with the benchmarks that are installed."""
-    from proverl.synth.card import write_card  # imported late: matplotlib
-    from proverl.synth.references import references
+    from proverl.synth.data.card import write_card  # imported late: matplotlib
+    from proverl.synth.data.references import references
 
     try:
         typer.echo(str(write_card(folder, references(t_eval))))

@@ -14,7 +14,7 @@ import networkx as nx
 
 from proverl.agent import EndpointPolicy
 from proverl.core import Json, Tool
-from proverl.synth.store import read, write
+from proverl.synth.graphs.store import read, write
 
 _TOGETHER = 60  # tools in one question
 _AT_ONCE = 8  # questions under way

@@ -7,9 +7,9 @@ from typing import Any
 
 from proverl.core import Json, Tool, follow
 from proverl.envs import Server
-from proverl.synth.chain import Argument, Derived
+from proverl.synth.chains.chain import Argument, Derived
+from proverl.synth.chains.spoken import OPERATIONS, derive
 from proverl.synth.schema import plain, result_entities, values_at
-from proverl.synth.spoken import OPERATIONS, derive
 
 _SAME = 0.3  # share of entities named before that are called "the same account" and not named again
 _EXTREMES = {  # of a list's items, by a number that they have

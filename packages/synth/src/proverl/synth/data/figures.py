@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import Any
 
 from proverl.core import Task
-from proverl.synth.dataset import perturbations
-from proverl.synth.queries import Queries
+from proverl.synth.data.dataset import perturbations
+from proverl.synth.data.queries import Queries
 
 
 def origin(task: Task) -> str:

@@ -16,8 +16,8 @@ from typing import Any
 from proverl.agent import Limits, OraclePolicy, run_episode
 from proverl.core import Episode, Json, StopReason, Task, TaskKind, canonical_json, follow, json_equal, task_from_json
 from proverl.envs import Session, start_time
-from proverl.synth.figures import sources
-from proverl.synth.spoken import derive, is_said
+from proverl.synth.chains.spoken import derive, is_said
+from proverl.synth.data.figures import sources
 
 # nothing is cut short: whether a row fits a model's limits was decided when it was made
 _LIMITS = Limits(user_turns=10_000, assistant_turns=10_000, calls=10_000, tool_output_tokens=10**9)

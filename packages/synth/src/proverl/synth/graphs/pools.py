@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import log
 
 from proverl.core import Tool
-from proverl.synth.probe import Field, Value
+from proverl.synth.graphs.probe import Field, Value
 
 _SAME = 0.25  # share of a field's values that lie in a group, from which it belongs to it
 _TELLING = 20  # groups that a word may speak of and still tell something

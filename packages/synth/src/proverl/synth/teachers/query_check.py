@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from proverl.agent.formats import split_thinking
 from proverl.core import Json, canonical_json
 from proverl.envs import load_server
-from proverl.synth.briefing import requests
-from proverl.synth.chain import Argument
+from proverl.synth.chains.chain import Argument
+from proverl.synth.chains.spoken import contains, is_said
 from proverl.synth.scene import Ask, Information, MalformedReply, Scene
 from proverl.synth.schema import plain
-from proverl.synth.spoken import contains, is_said
+from proverl.synth.teachers.briefing import requests
 
 _LONGEST = 1_200  # characters
 _LABEL = re.compile(r"^(?:user|person|query|message)\s*:\s*", re.IGNORECASE)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from proverl.agent import Reply
 from proverl.agent.formats import read_arguments, render_tools, split_thinking
 from proverl.core import Call, Tool, canonical_json
-from proverl.synth.briefing import assistant_messages, query_messages
-from proverl.synth.journal import Journal, Spent, Usage
-from proverl.synth.query_check import checked_query
 from proverl.synth.scene import MalformedReply, Scene
-from proverl.synth.teacher_config import TeacherConfig
+from proverl.synth.teachers.briefing import assistant_messages, query_messages
+from proverl.synth.teachers.config import TeacherConfig
+from proverl.synth.teachers.journal import Journal, Spent, Usage
+from proverl.synth.teachers.query_check import checked_query
 
 if TYPE_CHECKING:  # the client takes seconds to import, and the scripted teacher never needs it
     from openai import AsyncOpenAI, OpenAIError

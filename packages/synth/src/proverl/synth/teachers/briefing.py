@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proverl.core import Json, Tool
-from proverl.synth.chain import Argument, ChainStep
+from proverl.synth.chains.chain import Argument, ChainStep
 from proverl.synth.scene import Information, Scene
 from proverl.synth.schema import plain
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from proverl.core import GroundTruth, Task, TaskKind
 from proverl.synth.assemble import system_text
-from proverl.synth.foreign_tools import UnreadableTool, read_tool
+from proverl.synth.data.foreign_tools import UnreadableTool, read_tool
 
 _SECONDS = 4.0  # for the hub's first answer
 _WORLDS = 10_000  # seeds, which give the reference date

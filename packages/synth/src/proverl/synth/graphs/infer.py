@@ -15,10 +15,10 @@ from datetime import datetime
 from typing import Any
 
 from proverl.core import Tool
-from proverl.synth.explore import Explorer, Parameter
-from proverl.synth.kinds import Entity, Evidence, entities_in, groups
-from proverl.synth.pools import subject, words
-from proverl.synth.probe import Field, OpenSession
+from proverl.synth.graphs.explore import Explorer, Parameter
+from proverl.synth.graphs.kinds import Entity, Evidence, entities_in, groups
+from proverl.synth.graphs.pools import subject, words
+from proverl.synth.graphs.probe import Field, OpenSession
 from proverl.synth.schema import plain
 
 _AGREED = 0.8  # share of like fields with the same entity, from which one that was never seen gets it

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from proverl.core import Json, Tool
 from proverl.envs import Session, load_server, start_time
-from proverl.synth.graph import parameter_entities
+from proverl.synth.chains.support import supports
+from proverl.synth.graphs.graph import parameter_entities
 from proverl.synth.schema import entities_of, entity_of, plain, result_entities, values_at
-from proverl.synth.support import supports
 
 if TYPE_CHECKING:  # chains are walked on what is sampled here
-    from proverl.synth.chain import Argument, ChainStep
+    from proverl.synth.chains.chain import Argument, ChainStep
 
 _PER_PARAMETER = 6  # entities tried for one parameter of a second-round tool
 _CALLS = 60  # read calls a world may cost

@@ -8,11 +8,11 @@ from typing import Any
 
 from proverl.agent import Reply
 from proverl.core import Call, Tool
-from proverl.synth.chain import Argument, ChainStep, Refused
+from proverl.synth.chains.chain import Argument, ChainStep, Refused
+from proverl.synth.chains.spoken import say
 from proverl.synth.scene import Ask, Scene, Vague
 from proverl.synth.schema import entity_of, plain
-from proverl.synth.spoken import say
-from proverl.synth.voices import AGAIN, ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
+from proverl.synth.teachers.voices import AGAIN, ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
 
 # people say "on March 9" but not "on tomorrow", "at 3 pm" but not "at March 9", "until two weeks from today"
 _ON_TOMORROW = re.compile(

@@ -8,7 +8,7 @@ from proverl.core import ErrorCode, Json, Tool, reference
 
 @dataclass(frozen=True)
 class Derived:
-    """A value that was computed: an operation of `proverl.synth.spoken` on a value known by then.
+    """A value that was computed: an operation of `proverl.synth.chains.spoken` on a value known by then.
 
     `base` says on what: the reference date, an argument of an earlier step (`path` is its parameter), or a field of
     what it returned (`path` as in references).

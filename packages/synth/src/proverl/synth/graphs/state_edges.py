@@ -20,11 +20,11 @@ import networkx as nx
 
 from proverl.core import ErrorCode, Json, Tool
 from proverl.envs import Server, Session, load_server, server_module
-from proverl.synth.graph import server_graph, visible_tools
-from proverl.synth.sampler import sample_entities
+from proverl.synth.chains.sampler import sample_entities
+from proverl.synth.chains.values import NoValue, invent
+from proverl.synth.graphs.graph import server_graph, visible_tools
+from proverl.synth.graphs.store import kept
 from proverl.synth.schema import entities_of, entity_of, plain
-from proverl.synth.store import kept
-from proverl.synth.values import NoValue, invent
 
 _SEEDS = (0, 1, 2)
 _DRAWS = 24  # calls of one tool that look for refusals, per world

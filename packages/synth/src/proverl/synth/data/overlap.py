@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from proverl.core import Task
-from proverl.synth.queries import words
-from proverl.synth.references import Reference, references
+from proverl.synth.data.queries import words
+from proverl.synth.data.references import Reference, references
 
 SIZE = 8  # words of an n-gram
 THRESHOLD = 0.5  # share of a turn's n-grams from which it counts as repeated

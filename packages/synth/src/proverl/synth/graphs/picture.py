@@ -12,7 +12,7 @@ import networkx as nx
 from rich.table import Table
 
 from proverl.core import Tool
-from proverl.synth.graph import parameter_entities
+from proverl.synth.graphs.graph import parameter_entities
 from proverl.synth.schema import result_entities
 
 _COLOURS = (

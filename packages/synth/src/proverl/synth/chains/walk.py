@@ -1,8 +1,7 @@
 """Walking a chain of calls on a live session: every step is executed as it is chosen; only successful ones are kept.
 
-The walk remembers what the conversation has on its mind (`proverl.synth.mentions`): a later step takes an entity from
-there, as people do ("that account"), or a fresh one from the sampled state. A value that only a result knows becomes a
-reference to it.
+The walk remembers what the conversation has on its mind (`mentions`): a later step takes an entity from there, as people
+do ("that account"), or a fresh one from the sampled state. A value that only a result knows becomes a reference to it.
 """
 
 import re
@@ -13,13 +12,13 @@ from typing import Any
 
 from proverl.core import ErrorCode, Json, Result, Tool
 from proverl.envs import Server, Session, load_server, phrase_slots
-from proverl.synth.chain import Argument, Chain, ChainStep, Refused
-from proverl.synth.graph import parameter_entities, server_graph
-from proverl.synth.mentions import Mentions
-from proverl.synth.sampler import Entities, supporting_entities
+from proverl.synth.chains.chain import Argument, Chain, ChainStep, Refused
+from proverl.synth.chains.mentions import Mentions
+from proverl.synth.chains.sampler import Entities, supporting_entities
+from proverl.synth.chains.spoken import relative_moments, shift, spellings
+from proverl.synth.chains.values import NoValue, invent
+from proverl.synth.graphs.graph import parameter_entities, server_graph
 from proverl.synth.schema import entities_of, entity_of, plain
-from proverl.synth.spoken import relative_moments, shift, spellings
-from proverl.synth.values import NoValue, invent
 
 _ATTEMPTS = 8  # tries for one step before the walk gives up
 _CONNECTED = 0.85  # share of steps that must take up something mentioned

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 
 from proverl.core import Json
-from proverl.synth.values import NoValue
+from proverl.synth.chains.values import NoValue
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TIME = re.compile(r"\d\d:\d\d")

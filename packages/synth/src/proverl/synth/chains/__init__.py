@@ -1,0 +1,1 @@
+"""Chains of calls on live state, and how people speak of their values."""

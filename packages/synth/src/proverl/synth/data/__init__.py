@@ -1,0 +1,1 @@
+"""The dataset: its files, card, checks, and rows from elsewhere."""

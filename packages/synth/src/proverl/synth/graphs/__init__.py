@@ -1,0 +1,1 @@
+"""Which tool leads to which: typed, inferred, proven or classified."""
