@@ -27,12 +27,13 @@ def changed(*overrides):
 
 
 def test_only_what_an_output_depends_on_changes_its_key():
-    everything = {"synth", "before", "grpo", "after"}
+    everything = {"synth", "before", "sft", "grpo", "after"}
     assert changed("seed=1") == everything | {"warmstart"}
     assert changed("synth.train_tasks=9") == everything
     assert changed("envs.limits.calls=5") == everything
     assert changed("reward.beta=0") == {"before", "grpo", "after"}
-    assert changed("model=qwen3_4b") == {"before", "grpo", "after"}
+    assert changed("model=qwen3_4b") == {"before", "sft", "grpo", "after"}
+    assert changed("sft.epochs=1") == {"sft"}
     assert changed("evals.tasks=5") == {"before", "after"}
     assert changed("trainer.learning_rate=1e-3") == {"grpo", "after"}
     assert changed("tracking.uri=http://localhost:1") == set()
@@ -63,6 +64,26 @@ def test_stages_run_in_order_and_read_what_they_name(tmp_path, screen):
     found = compute(config(), fake(STAGES, calls), StageCache(tmp_path), screen)
     assert calls == [("synth", []), ("before", ["synth"]), ("grpo", ["synth"]), ("after", ["grpo", "synth"])]
     assert list(found) == ["synth", "before", "grpo", "after"]
+
+
+def test_fine_tuning_takes_the_place_of_grpo_or_comes_before_it(tmp_path, screen):
+    calls = []
+    compute(config("experiment=sft"), fake(STAGES, calls), StageCache(tmp_path), screen)
+    assert calls == [("synth", []), ("before", ["synth"]), ("sft", ["synth"]), ("after", ["sft", "synth"])]
+    calls.clear()
+    compute(config("experiment=sft_then_grpo"), fake(STAGES, calls), StageCache(tmp_path), screen)
+    assert calls == [("grpo", ["sft", "synth"]), ("after", ["grpo", "synth"])]  # the rest is cached
+    calls.clear()
+    compute(config("experiment=sft_then_grpo", "sft.epochs=1"), fake(STAGES, calls), StageCache(tmp_path), screen)
+    assert [name for name, _ in calls] == ["sft", "grpo", "after"]
+
+
+def test_the_plan_of_fine_tuning_shows_its_time(tmp_path, screen):
+    seconds = next(stage for stage in STAGES if stage.output == "sft").seconds
+    short, long = (seconds(config(f"sft.epochs={count}")) for count in (1, 3))
+    assert short < long
+    screen.console.print(plan(config("experiment=sft"), STAGES, StageCache(tmp_path)))
+    assert "sft-" in screen.console.export_text()
 
 
 def test_a_sweep_over_the_reward_synthesises_once(tmp_path, screen):

@@ -59,6 +59,18 @@ def test_a_resumed_job_goes_on_in_its_run_and_logs_no_step_twice(store, tmp_path
     assert history(store, second) == [(1, 0.5), (2, 0.5), (3, 0.5), (4, 0.5)]
 
 
+def test_two_training_stages_of_a_run_count_their_steps_apart(store, tmp_path):
+    first = Tracker(config(store), tmp_path)
+    first.steps([{"step": n, "sft/loss": 1.0} for n in (1, 2, 3)], "sft/step")
+    first.steps([row(1)])
+    second = Tracker(config(store), tmp_path)
+    second.steps([{"step": n, "sft/loss": 2.0} for n in (3, 4)], "sft/step")
+    second.steps([row(1), row(2)])
+    assert history(store, second, "sft/loss") == [(1, 1.0), (2, 1.0), (3, 1.0), (4, 2.0)]
+    assert history(store, second, "sft/step") == [(n, n) for n in (1, 2, 3, 4)]
+    assert history(store, second, "step") == [(1, 1), (2, 2)]
+
+
 def test_final_figures_that_are_held_already_are_not_logged_again(store, tmp_path):
     for _ in range(2):
         tracker = Tracker(config(store), tmp_path)

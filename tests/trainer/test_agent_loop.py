@@ -1,6 +1,8 @@
 """Our agent loop inside verl's: sessions, tokens, seeds, scores and failures, over a scripted rollout server."""
 
 import asyncio
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -38,7 +40,7 @@ def tokenizer(start_model):
     return AutoTokenizer.from_pretrained(start_model)
 
 
-def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None):
+def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None, **limits):
     from proverl.trainer.agent_loop import EpisodeLoop
 
     loop = EpisodeLoop(
@@ -46,7 +48,7 @@ def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None):
         server,
         tokenizer,
         format="tiny",
-        limits=OmegaConf.create(LIMITS),
+        limits=OmegaConf.create(LIMITS | limits),
         reward=OmegaConf.create(reward or {}),
         seed=seed,
     )
@@ -155,3 +157,19 @@ def test_what_the_server_may_sample_is_bounded(verl, tokenizer, task_of):
     ((_, _, parameters),) = server.asked
     assert parameters["max_tokens"] == Limits(**LIMITS).reply_tokens
     assert parameters["temperature"] == 1.0
+
+
+@pytest.mark.parametrize(("tool", "told"), [("die", "die has ended its process"), ("hang", "hang .*come back|lost")])
+def test_a_tool_that_hangs_or_ends_its_process_costs_its_rollout_and_no_other(verl, tokenizer, task_of, tool, told):
+    from proverl.envs import Session
+    from proverl.trainer.agent_loop import RolloutFailed
+
+    with Session(["traps"], 0) as session:
+        trapped = replace(task_of(1, Step("look", {})), servers=("traps",), tools=session.tools)
+    fatal = f"<|call|>{tool}{{}}<|/call|><|end|>"
+    started = time.monotonic()
+    with pytest.raises(RolloutFailed, match=f"task-1 failed 2 times: .*({told})"):
+        run(verl, tokenizer, trapped, Server(tokenizer, fatal, "Ok.<|end|>", fatal, "Ok.<|end|>"), call_seconds=0.5)
+    assert time.monotonic() - started < 60
+    good = Server(tokenizer, "<|call|>look{}<|/call|><|end|>", "Ok.<|end|>")
+    assert run(verl, tokenizer, trapped, good).reward_score == pytest.approx(1.3)

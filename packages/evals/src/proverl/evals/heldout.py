@@ -91,7 +91,7 @@ async def _evaluated(
     position: int, repeat: int, seed: int, task: Task, policy: Policy, limits: Limits, reward: Reward
 ) -> EvaluationRecord:
     """Run and score one episode, and compare its final state with the ground truth's."""
-    with Session(task.servers, task.seed) as session:
+    with Session(task.servers, task.seed, call_seconds=limits.call_seconds) as session:
         episode = await run_episode(task, session, policy.chat(task, limits, seed), limits)
         tools = candidates(task.tools, session.tools)
     _refuse_crash(episode, "the policy")

@@ -73,7 +73,8 @@ class _Rollout:
     async def run(self, task: Task) -> tuple[Episode, dict[str, float]]:
         chat = TokenChat(self.loop.template, self.generate, task.tools, self.loop.limits)
         start = time.perf_counter()
-        with Session(task.servers, task.seed, id=self.key) as session:
+        seconds = self.loop.limits.call_seconds
+        with Session(task.servers, task.seed, id=self.key, call_seconds=seconds) as session:
             opened = time.perf_counter() - start
             episode = await run_episode(task, session, chat, self.loop.limits)
             episode.seconds["environment"] += opened

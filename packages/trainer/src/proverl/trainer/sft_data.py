@@ -70,7 +70,7 @@ class DemonstrationChat:
 async def demonstrate(task: Task, template: ChatTemplate, limits: Limits) -> Episode:
     """Perform a task on a live session; the episode's transcript is what is learned. A crash is tried once more."""
     for _ in range(ATTEMPTS):
-        with Session(task.servers, task.seed, id=f"demonstration|{task.id}") as session:
+        with Session(task.servers, task.seed, call_seconds=limits.call_seconds) as session:
             episode = await run_episode(task, session, DemonstrationChat(task, template, limits), limits)
         if episode.stop != StopReason.CRASHED:
             break
