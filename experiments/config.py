@@ -72,7 +72,7 @@ class ProfileConfig:
     eval_task_seconds: float  # of one evaluated task
     synth_task_seconds: float  # of one synthesised task
     synth_processes: int  # that make tasks side by side
-    ray: str  # address of a Ray cluster that makes them instead, or empty
+    ray: str  # address of a running Ray that makes them instead, and trains if there are GPUs; or empty
     warmstart_tokens_per_second: float
     price_per_hour: float  # of the whole machine, in US dollars
     gpu_memory_gib: float = 80  # of one GPU, as are the next two; an H100's, where a profile does not say
