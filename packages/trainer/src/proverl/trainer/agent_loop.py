@@ -49,7 +49,7 @@ class EpisodeLoop(AgentLoopBase):
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
         """Run the row's task once. Raises RolloutFailed when the policy or the environment fails twice."""
-        task = task_from_json(row["extra_info"]["task"])
+        task = _task(row["extra_info"]["task"])
         key = f"{row['global_steps']}|{row['extra_info']['index']}|{row['session_id']}"
         for attempt in range(ATTEMPTS):
             rollout = _Rollout(self, sampling_params, f"{self.seed}|{key}|{attempt}")
@@ -139,6 +139,11 @@ def _output(episode: Episode, extra: dict[str, float], versions: list[int], trun
 def _seed(key: str) -> int:
     """A seed of 31 bits for one reply: the same run, step, row, rollout and reply give the same sample."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) >> 1
+
+
+@lru_cache(maxsize=256)  # the rollouts of a row share it
+def _task(text: str) -> Task:
+    return task_from_json(text)
 
 
 @lru_cache(maxsize=4)
