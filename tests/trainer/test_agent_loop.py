@@ -117,6 +117,12 @@ def test_seeds_follow_run_step_row_rollout_and_reply(verl, tokenizer, task_of):
     assert all(0 <= seed < 2**31 for seed in first)
 
 
+def test_the_server_is_told_what_ends_a_reply(verl, tokenizer, task_of):
+    server = Server(tokenizer, "Ok.<|end|>")
+    run(verl, tokenizer, task_of(), server)
+    assert [parameters["stop_token_ids"] for _, _, parameters in server.asked] == [tokenizer.encode("<|end|>")]
+
+
 def test_a_reply_that_was_cut_ends_the_episode(verl, tokenizer, task_of):
     output = run(verl, tokenizer, task_of(), Server(tokenizer, "It goes on and"))
     assert output.extra_fields["reward_extra_info"]["stop/tokens"] == 1

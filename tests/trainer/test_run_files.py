@@ -112,6 +112,12 @@ def test_missing_things_are_named_at_once(tmp_path, start_model):
     assert "model.format" in format_problem and "gpus_per_node is 8" in gpu_problem
 
 
+def test_a_chat_template_that_the_format_does_not_fit_is_refused_before_anything_starts(tmp_path, start_model):
+    (problem,) = check_requirements(ModelConfig(path=str(start_model), format="qwen"), TrainerConfig(), tmp_path)
+    assert f"{start_model} cannot be used with format 'qwen'" in problem
+    assert "writes calls in another way" in problem
+
+
 def test_what_a_gpu_model_lacks_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr("proverl.trainer.machine._reachable", lambda name: False)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)

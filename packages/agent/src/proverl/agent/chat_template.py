@@ -121,9 +121,9 @@ class ChatTemplate:
             for sample in _SAMPLES:
                 self._check_sample(sample, [system, _USER, _REPLY, _tool_message(2), _REPLY], tools, opening)
         except Exception as error:  # a template raises whatever its author chose
+            name = getattr(self.tokenizer, "name_or_path", "") or type(self.tokenizer).__name__
             raise ValueError(
-                f"the chat template of {type(self.tokenizer).__name__} cannot be used with format "
-                f"{self.format.name!r}: {error}"
+                f"the chat template of {name} cannot be used with format {self.format.name!r}: {error}"
             ) from error
 
     def _check_calls(self, history: list[Message], tools: Sequence[dict]) -> None:

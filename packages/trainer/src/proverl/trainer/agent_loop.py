@@ -83,7 +83,11 @@ class _Rollout:
 
     async def generate(self, ids: list[int], most: int) -> Generated:
         """Sample one reply from verl's rollout server."""
-        parameters = self.parameters | {"max_tokens": most, "seed": _seed(f"{self.key}|{self.replies}")}
+        parameters = self.parameters | {
+            "max_tokens": most,
+            "seed": _seed(f"{self.key}|{self.replies}"),
+            "stop_token_ids": sorted(self.loop.template.stop_ids),  # a base model's own config knows no end of turn
+        }
         self.replies += 1
         output = await self.loop.server_manager.generate(
             request_id=self.key, prompt_ids=ids, sampling_params=parameters

@@ -4,7 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from proverl.agent import tool_format
+from proverl.agent import ChatTemplate, tool_format
 from proverl.trainer.config import ModelConfig, TrainerConfig
 from proverl.trainer.preflight import preflight
 
@@ -33,7 +33,18 @@ def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path)
             f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; "
             "set it to 0, or model.gpu to true"
         )
-    return [problem for problem in problems if problem]
+    return [problem for problem in problems if problem] or _template_problems(model)
+
+
+def _template_problems(model: ModelConfig) -> list[str]:
+    """Why the model's tokenizer can't be used; the slowest check, so only where nothing else is missing."""
+    from transformers import AutoTokenizer
+
+    try:
+        ChatTemplate(AutoTokenizer.from_pretrained(model_path(model)), tool_format(model.format))
+    except (OSError, ValueError) as error:
+        return [f"model.format: {error}"]
+    return []
 
 
 def _verl_problem() -> str:
