@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from experiments.alarms import summary as alarms
 from experiments.cache import Entry
 from experiments.config import Config
 from experiments.tracking import rows_by_step
@@ -39,8 +40,39 @@ def figures(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any]:
             for name, entry in outputs.items()
         },
         "steps": len(steps),
+        "alarms": alarms(steps),
+        "probe": _probe(config, outputs),
         "heldout": _heldout(outputs),
     }
+
+
+def _probe(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any] | None:
+    if "probe" not in config.stages or "probe" not in outputs:
+        return None
+    from proverl.evals.probe import read_summary
+
+    found = read_summary(outputs["probe"].directory)
+    return {name: value for name, value in found.items() if name != "pass_rates"}
+
+
+def probe_table(probe: Mapping[str, Any]) -> Table:
+    """What the model could do before training, over all tasks, by server and by kind."""
+    shown = Table(
+        title=f"Before training: {probe['samples']} episodes of each task",
+        caption="Groups that score alike teach GRPO nothing; trainer.pass_rate=[0.1,0.9] leaves such tasks out.",
+        title_justify="left",
+        caption_justify="left",
+    )
+    columns = {"tasks": "tasks", "pass_at_1": "pass@1", "pass_at_k": f"pass@{probe['k']}", "reward": "reward"}
+    columns |= {"reward_variance": "variance", "zero_variance_share": "score alike", "truncation": "cut"}
+    for heading in ("", *columns.values()):
+        shown.add_column(heading, justify="left" if not heading else "right")
+    for group in probe["groups"]:
+        cells = [f"{group[name]:.3f}" if name != "tasks" else str(group[name]) for name in columns]
+        shown.add_row(group["name"].replace("_", " "), *cells)
+        if group["by"] == "all":
+            shown.add_section()
+    return shown
 
 
 def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:

@@ -123,7 +123,7 @@ def _probe(inputs: Inputs, folder: Path) -> None:
     tasks = tasks[:count] if config.probe.split == "train" else tasks[-count:]
     start = inputs.outputs.get("sft")
     model = start / MODEL if start else model_path(config.model)
-    write_summary(_evaluated(inputs, folder, model, tasks, config.probe.evaluation(count)), folder)
+    write_summary(_evaluated(inputs, folder, model, tasks, config.probe.evaluation), folder)
 
 
 def _before(inputs: Inputs, folder: Path) -> None:

@@ -44,6 +44,7 @@ def grpo(inputs: Inputs, folder: Path) -> None:
                     {
                         "step": step,
                         "reward/mean": step / STEPS,
+                        "stop/completed": 0.5,
                         **dict.fromkeys((f"reward/{part}" for part in PARTS), 0.5),
                     }
                 )

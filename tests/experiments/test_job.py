@@ -85,3 +85,21 @@ def test_typed_again_it_takes_everything_from_the_cache(resumed):
     assert (runs / "work.log").read_text() == before
     assert output.count("cached in") == 2
     assert steps_in_mlflow(runs) == list(range(1, 13))
+
+
+def test_an_alarm_is_told_once_while_training_and_again_in_the_summary(resumed):
+    runs, said = resumed
+    told = [line for line in said.splitlines() if line.startswith("Alarm truncation")]
+    assert [line.split(":")[0] for line in told] == [told[0].split(":")[0], "Alarm truncation, steps 8 to 12"]
+    assert "envs.limits" in told[0]
+    (figure,) = json.loads((runs / "jobs" / "fake" / "figures.json").read_text())["alarms"]
+    assert (figure["name"], figure["first_step"], figure["figure"]) == ("truncation", 8, 0.5)
+
+
+def test_alarms_are_in_mlflow(resumed):
+    runs, _ = resumed
+    run_id = json.loads((runs / "jobs" / "fake" / "mlflow.json").read_text())["run_id"]
+    client = MlflowClient(f"sqlite:///{runs}/mlflow.db")
+    history = sorted((one.step, one.value) for one in client.get_metric_history(run_id, "alarm/truncation"))
+    assert history == [(step, float(step >= 8)) for step in range(1, 13)]
+    assert client.get_run(run_id).data.tags["alarm.truncation"].startswith("Alarm truncation, steps 8 to 12")

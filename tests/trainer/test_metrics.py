@@ -19,6 +19,7 @@ def info(total=0.5, calls=2.0, stop="completed", **changes):
         "episode/calls": calls,
         "episode/tool_errors": 1.0,
         "episode/replies": 3.0,
+        "episode/success": 0.0,
         "seconds/environment": 0.5,
         "seconds/reward": 0.25,
         **changes,

@@ -20,11 +20,12 @@ LIMITS = Limits(prompt_tokens=512, response_tokens=160, reply_tokens=24, tool_ou
 def run(task_of, start_model, tmp_path_factory):
     """Three steps without a break, and the same three with a worker killed after the first."""
     tasks = [task_of(number) for number in range(4)] + [task_of(4, Step("list_notes", {}))]
-    config = TrainerConfig(steps=3, prompts=4, rollouts=4, save_every=1, learning_rate=1e-3)
+    config = TrainerConfig(steps=3, prompts=4, rollouts=4, save_every=1, learning_rate=1e-3, validate_every=2)
+    model = ModelConfig(path=str(start_model))
 
     def go(name, on_step):
         folder = tmp_path_factory.mktemp(name)
-        train(tasks, folder, config, ModelConfig(path=str(start_model)), LIMITS, RewardConfig(), 0, on_step)
+        train(tasks, folder, config, model, LIMITS, RewardConfig(), 0, on_step, dev=tasks[3:])
         return folder
 
     seen = []
@@ -91,6 +92,17 @@ def test_the_model_is_a_folder_that_loads_with_the_dtype_it_had(run, start_model
     dtype = [json.loads((path / "config.json").read_text())["dtype"] for path in (start_model, folder / "model")]
     assert dtype == ["float32", "float32"]
     assert (folder / "model" / "tokenizer.json").exists()
+
+
+def test_the_dev_split_is_done_when_due_and_the_best_checkpoint_is_the_model(run):
+    folder, *_ = run
+    steps = dict(read_metrics(folder / "metrics.jsonl"))
+    assert [step for step, values in steps.items() if "validation/reward" in values] == [2, 3]
+    assert all(steps[step]["validation/count"] == 2 and steps[step]["validation/failed"] == 0 for step in (2, 3))
+    assert all(0 <= values["episode/success"] <= 1 for values in steps.values())
+    best = folder / "checkpoints" / f"global_step_{checkpoints.best(folder / 'checkpoints')}" / "actor" / "huggingface"
+    weights = [(place / "model.safetensors").read_bytes() for place in (best, folder / "model")]
+    assert weights[0] == weights[1]
 
 
 def test_old_checkpoints_are_dropped(run):

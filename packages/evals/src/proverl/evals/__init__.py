@@ -1,6 +1,6 @@
 """Evaluation of policies on held-out tasks: per-episode records, success, reward parts and paired statistics."""
 
-from proverl.evals.config import EvalsConfig
+from proverl.evals.config import EvalsConfig, ProbeConfig
 from proverl.evals.heldout import EvaluationFailed, evaluate
 from proverl.evals.policy import load_policy
 from proverl.evals.record import EvaluationRecord, read_records
@@ -11,6 +11,7 @@ __all__ = [
     "EvaluationRecord",
     "EvalsConfig",
     "Interval",
+    "ProbeConfig",
     "compare",
     "evaluate",
     "load_policy",

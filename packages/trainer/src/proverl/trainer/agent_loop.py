@@ -12,7 +12,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episode, tool_format
 from proverl.core import Episode, StopReason, Task, canonical_json, task_from_json
 from proverl.envs import Session
-from proverl.reward import Reward, candidates, reward_from
+from proverl.reward import Reward, candidates, reward_from, task_success
 from proverl.trainer.rollouts import packed
 
 ATTEMPTS = 2  # a rollout whose policy or environment failed runs once more, on a fresh session
@@ -104,6 +104,7 @@ def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[st
     return {
         **{f"reward/{name}": value for name, value in breakdown.as_dict().items()},
         **{f"stop/{reason}": float(episode.stop == reason) for reason in StopReason},
+        "episode/success": float(_success(episode, task, tools)),
         "episode/calls": float(len(episode.calls)),
         "episode/tool_errors": float(sum(not record.result.ok for record in episode.calls)),
         "episode/replies": float(sum(message["role"] == "assistant" for message in episode.messages)),
@@ -112,6 +113,11 @@ def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[st
         "seconds/environment": episode.seconds.get("environment", 0.0),
         "seconds/reward": time.perf_counter() - start,
     }
+
+
+def _success(episode: Episode, task: Task, tools: Any) -> bool:
+    same = episode.digest == task.digest
+    return task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=episode.replied)
 
 
 def _output(episode: Episode, extra: dict[str, float], versions: list[int], truncated: str) -> AgentLoopOutput:

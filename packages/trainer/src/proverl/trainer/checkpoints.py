@@ -4,18 +4,32 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from proverl.trainer import validation
+from proverl.trainer.verl_config import RunPaths
+
 _MARK = "COMPLETE"
 
 
 def latest(folder: Path) -> int:
     """Step of the last complete checkpoint, 0 when there is none."""
-    return max((_step(path) for path in folder.glob("global_step_*") if (path / _MARK).exists()), default=0)
+    return max((_step(path) for path in folder.glob("global_step_*") if complete(path)), default=0)
+
+
+def best(folder: Path) -> int:
+    """Step of the complete checkpoint that was best on the dev split, or else of the last one."""
+    steps = [_step(path) for path in folder.glob("global_step_*") if complete(path)]
+    return validation.best_step(RunPaths(folder.parent).metrics, steps) or latest(folder)
+
+
+def complete(checkpoint: Path) -> bool:
+    """Whether all of it was written."""
+    return (checkpoint / _MARK).exists()
 
 
 def remove_incomplete(folder: Path) -> None:
     """Delete what a killed run left half-written."""
     for path in folder.glob("global_step_*"):
-        if not (path / _MARK).exists():
+        if not complete(path):
             shutil.rmtree(path)
 
 
@@ -34,7 +48,10 @@ def _step(path: Path) -> int:
 
 
 class MarkComplete:
-    """verl's checkpoint callback: marks a checkpoint once all of it is written, then drops the oldest ones."""
+    """verl's checkpoint callback: marks a checkpoint once all of it is written, then drops the oldest ones.
+
+    The last `keep_checkpoints` stay, and the one that was best on the dev split.
+    """
 
     def __init__(self, config: Any) -> None:
         self.keep = config.trainer.get("keep_checkpoints", 2)
@@ -43,7 +60,25 @@ class MarkComplete:
         """Called by verl after each save, on the driver."""
         folder = Path(checkpoint_dir)
         (folder / _MARK).touch()
-        complete = sorted((p for p in folder.parent.glob("global_step_*") if (p / _MARK).exists()), key=_step)
-        for path in complete[: -self.keep]:
-            (path / _MARK).unlink()  # first, so that a torn deletion never counts as a checkpoint
-            shutil.rmtree(path)
+        stays = best(folder.parent)
+        kept = sorted((path for path in folder.parent.glob("global_step_*") if complete(path)), key=_step)
+        for path in kept[: -self.keep]:
+            if _step(path) != stays:
+                (path / _MARK).unlink()  # first, so that a torn deletion never counts as a checkpoint
+                shutil.rmtree(path)
+
+
+class MarkAfterStep(MarkComplete):
+    """The same, once the step has ended: verl saves before it validates and before the step's metrics are written."""
+
+    saved: tuple[Any, int, str] | None = None
+
+    def on_save(self, trainer: Any, global_step: int, checkpoint_dir: str, async_save: bool = False, **_: Any) -> None:
+        """Called by verl after each save, on the driver."""
+        self.saved = trainer, global_step, checkpoint_dir
+
+    def step_ended(self) -> None:
+        """Mark what this step saved, if anything."""
+        if self.saved:
+            super().on_save(*self.saved)
+            self.saved = None

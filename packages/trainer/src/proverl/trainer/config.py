@@ -77,6 +77,10 @@ class TrainerConfig:
     micro_batch_tokens: most tokens, padding left out, that one forward pass takes on one device.
     parallel_sequences: most sequences that one rollout engine decodes at once.
     save_every: steps between checkpoints; the last `keep_checkpoints` stay.
+    validate_every: steps between validations, a multiple of `save_every`; 0 makes none. `dev_tasks` held-out tasks, the
+    last ones, are done greedily; the checkpoint with the highest mean reward there becomes the trained model.
+    pass_rate: lowest and highest share of a probe's episodes that did a task, for it to be trained on; [0, 1] takes
+    every task and needs no probe.
     cpu_ranks: processes that train and sample on a machine without GPUs, one core each; floats are summed in another
     order for another number.
     nodes, gpus_per_node, tensor_parallel, gpu_memory: only with GPUs; gpu_memory is the share that vLLM takes;
@@ -106,6 +110,9 @@ class TrainerConfig:
     parallel_sequences: int = 64
     save_every: int = 1
     keep_checkpoints: int = 2
+    validate_every: int = 0
+    dev_tasks: int = 64
+    pass_rate: tuple[float, float] = (0.0, 1.0)
     cpu_ranks: int = 2
     nodes: int = 1
     gpus_per_node: int = 0
@@ -132,6 +139,7 @@ class TrainerConfig:
             raise ValueError(f"trainer.gpu_memory is {self.gpu_memory!r}; it must be above 0 and at most 1")
         self._check_parallel()
         self._check_combination()
+        self._check_selection()
 
     def _check_parallel(self) -> None:
         if self.ranks % self.tensor_parallel:
@@ -162,6 +170,22 @@ class TrainerConfig:
                 "be 0, or trainer.mode sync"
             )
 
+    def _check_selection(self) -> None:
+        """Of tasks by their difficulty, of checkpoints by the dev split."""
+        if self.validate_every % self.save_every:
+            raise ValueError(
+                f"trainer.validate_every is {self.validate_every}; it must be 0 or a multiple of trainer.save_every, "
+                f"which is {self.save_every}, so that what was best is there"
+            )
+        low, high = self.pass_rate
+        if not 0 <= low <= high <= 1:
+            raise ValueError(f"trainer.pass_rate is {[low, high]}; it must be a lower and an upper bound within [0, 1]")
+
+    @property
+    def filters(self) -> bool:
+        """Whether tasks are chosen by the pass rates of a probe."""
+        return tuple(self.pass_rate) != (0.0, 1.0)
+
     @property
     def ranks(self) -> int:
         """Processes that share the update: one for each GPU, or `cpu_ranks`."""
@@ -183,6 +207,8 @@ _LEAST = {
     "micro_batch_tokens": 1,
     "parallel_sequences": 1,
     "save_every": 1,
+    "validate_every": 0,
+    "dev_tasks": 1,
     "keep_checkpoints": 1,
     "cpu_ranks": 1,
     "nodes": 1,

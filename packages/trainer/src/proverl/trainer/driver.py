@@ -5,16 +5,13 @@ model into the run's folder. It ends when the process that started it does.
 """
 
 import gc
-import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -91,21 +88,15 @@ def resume(config: DictConfig, paths: RunPaths) -> int:
 
 
 def publish(paths: RunPaths, saved: Path, start: Path) -> None:
-    """Copy `saved`, the last checkpoint's Hugging Face folder, to its place, all at once; `start` is the start model."""
-    last = paths.checkpoints / f"global_step_{checkpoints.latest(paths.checkpoints)}"
-    partial = paths.model.with_suffix(".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(last / saved, partial)
-    _restore_dtype(partial / "config.json", start / "config.json")
-    partial.replace(paths.model)
+    """Export the best checkpoint on the dev split, or else the last one, as the run's model.
 
+    `saved` is the place of its Hugging Face folder inside it; `start` is the start model.
+    """
+    from proverl.trainer.export import export
 
-def _restore_dtype(target: Path, start: Path) -> None:
-    """verl writes bfloat16 into every saved config, whatever the weights are; put the start model's dtype back."""
-    config: dict[str, Any] = json.loads(target.read_text())
-    if start.exists():
-        config["dtype"] = json.loads(start.read_text()).get("dtype", config["dtype"])
-        target.write_text(json.dumps(config, indent=2))
+    export(
+        paths.checkpoints / f"global_step_{checkpoints.best(paths.checkpoints)}" / saved.parent, paths.model, str(start)
+    )
 
 
 def end_with_parent() -> None:

@@ -5,11 +5,13 @@
 | `reward/mean`, `reward/{validity,coverage,efficiency,name,arg}` | means over the step's episodes |
 | `reward/{std,zero_variance_share}` | mean deviation within a prompt; share of prompts whose rollouts score alike |
 | `episode/{calls,tool_errors,replies,prompt_tokens,response_tokens}` | per episode |
+| `episode/success` | share of episodes that did their task: right final state, right look-ups |
 | `episode/{count,failed}` | episodes trained on, and rollouts that could not be run |
 | `stop/*` | share of episodes that ended for each reason |
 | `actor/*` | verl's: loss, KL, entropy, gradient norm, learning rate, clipped share |
 | `rollout/probability_difference` | of the sampled tokens, between rollout and trainer, mean |
-| `time/{step,generate,update,save}_s` | wall-clock seconds of the step and of its phases |
+| `time/{step,generate,update,save,validate}_s` | wall-clock seconds of the step and of its phases |
+| `validation/*` | of the dev split, in steps that validate: `validation.py` |
 | `time/{environment,reward}_s` | seconds that all episodes together spent in tools and in scoring, while generating |
 """
 
@@ -37,7 +39,9 @@ _VERL = {
     "timing_s/step": "time/step_s",
     "timing_s/gen": "time/generate_s",
     "timing_s/save_checkpoint": "time/save_s",
+    "timing_s/testing": "time/validate_s",
 }
+_PER_EPISODE = ("episode/calls", "episode/tool_errors", "episode/replies", "episode/success")
 _UPDATE = ("old_log_prob", "ref", "adv", "update_actor", "update_weights")
 
 
@@ -46,6 +50,7 @@ def summarize(
 ) -> dict[str, float]:
     """One step's metrics from the episodes' numbers, the prompt each belongs to, and what verl measured."""
     found = {new: float(verl[old]) for old, new in _VERL.items() if old in verl}
+    found |= {name: float(value) for name, value in verl.items() if name.startswith("validation/")}
     found["time/update_s"] = math.fsum(float(verl.get(f"timing_s/{part}", 0.0)) for part in _UPDATE)
     found["episode/count"], found["episode/failed"] = float(len(infos)), float(expected - len(infos))
     if infos:
@@ -55,7 +60,7 @@ def summarize(
 
 def _means(infos: Sequence[Mapping[str, float]]) -> dict[str, float]:
     found = {"reward/mean": fmean(info["reward/total"] for info in infos)}
-    for name in (*(f"reward/{part}" for part in PARTS), "episode/calls", "episode/tool_errors", "episode/replies"):
+    for name in (*(f"reward/{part}" for part in PARTS), *_PER_EPISODE):
         found[name] = fmean(info[name] for info in infos)
     for name in infos[0]:
         if name.startswith("stop/"):

@@ -14,14 +14,16 @@ from proverl.core import Task, task_from_json, task_to_json
 from proverl.trainer.verl_config import AGENT
 
 
-def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path) -> None:
+def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path, first: int = 0) -> None:
     """Write `count` rows: the tasks in a seeded order, shuffled anew each time all have been used.
+
+    Rows are numbered from `first`; rollouts of different rows need different numbers.
 
     Raises ValueError when there is no task.
     """
     if not tasks:
         raise ValueError("no training tasks: the dataset is empty")
-    rows = [_row(tasks[index], position) for position, index in enumerate(order(len(tasks), count, seed))]
+    rows = [_row(tasks[index], position) for position, index in enumerate(order(len(tasks), count, seed), first)]
     partial = path.with_suffix(".partial")
     pq.write_table(pa.Table.from_pylist(rows), partial)
     partial.replace(path)
@@ -29,7 +31,7 @@ def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path) -> None
 
 def task_reader(path: Path) -> Callable[[int], Task]:
     """What returns the task of a row by its position; the file is mapped, a task is parsed when it is asked for."""
-    column = pq.read_table(path, columns=["extra_info.task"], memory_map=True)["extra_info"]
+    column = pq.ParquetFile(path, memory_map=True).read(["extra_info.task"])["extra_info"]
     return lambda position: task_from_json(column[position].as_py()["task"])
 
 

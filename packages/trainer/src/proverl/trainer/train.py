@@ -44,6 +44,7 @@ def train(
     seed: int = 0,
     on_step: OnStep | None = None,
     after: int = 0,
+    dev: Sequence[Task] = (),
 ) -> Path:
     """Train on `tasks` and return the folder of the trained model, a Hugging Face folder inside `folder`.
 
@@ -51,6 +52,8 @@ def train(
     lines of later steps in metrics.jsonl are written again. `on_step` is called once for each step later than `after`
     (the last one that the caller has recorded), in order, while training runs. A finished folder returns at once.
     A training process that dies is started again from its last checkpoint, as long as each start gets further.
+    With `trainer.validate_every` the policy does the tasks of `dev` now and then, and the checkpoint that was best there
+    is returned.
 
     Raises ValueError for settings that verl does not know or an empty dataset, FileNotFoundError when the tiny model is
     not there, and TrainingFailed when the training process fails.
@@ -58,7 +61,7 @@ def train(
     paths = RunPaths(folder.resolve())
     steps = Steps(paths.metrics, on_step, after)
     if not paths.model.exists():
-        prepare(tasks, paths, trainer, model, limits, reward, seed)
+        prepare(tasks, paths, trainer, model, limits, reward, seed, dev)
         run_process(["proverl.trainer.driver"], paths, model.gpu, steps)
     steps.deliver()
     return paths.model
@@ -72,6 +75,7 @@ def prepare(
     limits: Limits,
     reward: RewardConfig | OwnReward,
     seed: int,
+    dev: Sequence[Task] = (),
 ) -> None:
     """Write what the training process reads (verl.yaml, agent_loop.yaml, rows.parquet); drop what a kill left torn."""
     config = verl_config(trainer, model, str(model_path(model)), limits, paths, seed)
@@ -89,6 +93,8 @@ def prepare(
     }
     OmegaConf.save(OmegaConf.create([loop]), paths.agent_loop)
     write_rows(tasks, trainer.rows, seed, paths.rows)
+    if trainer.validate_every:
+        write_rows(dev, len(dev), seed, paths.dev_rows, first=trainer.rows)
 
 
 def drop_torn(paths: RunPaths) -> None:

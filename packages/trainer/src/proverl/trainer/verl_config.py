@@ -45,6 +45,11 @@ class RunPaths:
         return self.folder / "rows.parquet"
 
     @property
+    def dev_rows(self) -> Path:
+        """The tasks of a validation."""
+        return self.folder / "dev_rows.parquet"
+
+    @property
     def metrics(self) -> Path:
         """One JSON line per step."""
         return self.folder / "metrics.jsonl"
@@ -122,8 +127,9 @@ def _composed(name: str, overrides: tuple[str, ...]) -> DictConfig:
 def _data(trainer: TrainerConfig, limits: Limits, paths: RunPaths, seed: int) -> dict[str, Any]:
     return {
         "data.train_files": [str(paths.rows)],
-        "data.val_files": [str(paths.rows)],  # verl wants some; held-out tasks are measured by the evals stage
-        "data.val_max_samples": 1,
+        "data.val_files": [str(paths.dev_rows if trainer.validate_every else paths.rows)],  # verl wants some
+        "data.val_max_samples": -1 if trainer.validate_every else 1,
+        "data.validation_shuffle": False,
         "data.shuffle": False,  # the rows are written in the order of use
         "data.seed": seed,
         "data.dataloader_num_workers": 0,
@@ -138,11 +144,11 @@ def _run(trainer: TrainerConfig, paths: RunPaths) -> dict[str, Any]:
         "trainer.total_epochs": 1,
         "trainer.total_training_steps": trainer.steps,
         "trainer.save_freq": trainer.save_every,
-        "trainer.test_freq": -1,
+        "trainer.test_freq": trainer.validate_every or -1,
         "trainer.val_before_train": False,
         "trainer.default_local_dir": str(paths.checkpoints),
         "trainer.keep_checkpoints": trainer.keep_checkpoints,
-        "trainer.checkpoint_callback_class": "proverl.trainer.checkpoints.MarkComplete",
+        "trainer.checkpoint_callback_class": "proverl.trainer.checkpoints.MarkAfterStep",
         "trainer.resume_mode": "disable",  # the training process looks for the last complete checkpoint itself
         "trainer.logger": [],
         "trainer.nnodes": trainer.nodes,
