@@ -1,6 +1,8 @@
 import json
 import socket
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from mlflow.tracking import MlflowClient
@@ -97,6 +99,51 @@ def test_a_store_that_is_down_is_said_once_and_ends_nothing(store, tmp_path):
     assert "can't be written" in said[0]
     assert str(tmp_path) in said[0]
     assert time.monotonic() - started < 20
+
+
+@pytest.fixture
+def server():
+    """A tracking server as far as a run's first steps need one; it counts what it is sent."""
+    sent = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def answer(self):
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            sent.append(self.path.rpartition("/")[2].partition("?")[0])
+            run = {"info": {"run_id": "r1", "run_uuid": "r1", "experiment_id": "1", "status": "RUNNING"}}
+            body = json.dumps({"experiment": {"experiment_id": "1", "name": "proverl"}, "run": run}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer
+
+        def log_message(self, *arguments):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as http:
+        Thread(target=http.serve_forever, daemon=True).start()
+        http.sent = sent
+        yield http
+        http.shutdown()
+
+
+def test_a_server_that_goes_away_is_said_once_and_ends_nothing(store, server, tmp_path, monkeypatch):
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+    said = []
+    uri = f"tracking.uri=http://127.0.0.1:{server.server_port}"
+    tracker = Tracker(config(store, uri), tmp_path, said.append)
+    tracker.steps([row(1)])
+    assert not said and server.sent.count("log-batch") == 1
+    server.shutdown()
+    server.server_close()
+    for step in (2, 3, 4):
+        tracker.steps([row(step)])
+    tracker.close("FINISHED")
+    assert len(said) == 1 and "the run goes on" in said[0] and str(tmp_path) in said[0]
 
 
 def test_a_store_that_is_no_database_is_said_once_and_ends_nothing(tmp_path):
