@@ -13,6 +13,8 @@
 | `time/{step,generate,update,save,validate}_s` | wall-clock seconds of the step and of its phases |
 | `validation/*` | of the dev split, in steps that validate: `validation.py` |
 | `time/{environment,reward}_s` | seconds that all episodes together spent in tools and in scoring, while generating |
+| `sft/{loss,grad_norm,lr,epoch,step_s}` | supervised fine-tuning: mean over learned tokens (nats), and verl's |
+| `sft/{tokens,learned_tokens}` | of the step's demonstrations: all, and those of the assistant |
 """
 
 import json
