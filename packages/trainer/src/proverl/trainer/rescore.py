@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from proverl.core import StopReason, Task, Tool
 from proverl.envs import Session
@@ -60,7 +61,7 @@ def _set(settings: Any, override: str) -> Any:
     try:
         change = OmegaConf.from_dotlist([override.removeprefix("reward.")])
         return OmegaConf.to_container(OmegaConf.merge(settings, change))
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, YAMLError) as error:
         raise ValueError(f"{override!r} can't be read: {str(error).splitlines()[0]}") from None
 
 

@@ -156,7 +156,7 @@ def read(folder: Path, step: int) -> list[Rollout]:
 def overview(folder: Path, step: int) -> Iterator[dict[str, Any]]:
     """`step`, `group`, `rollout`, `task`, `stop`, `reward` and names of the `tools` called, of a step's episodes."""
     plain = ["step", "group", "rollout", "task", "stop", "reward/total"]
-    for row in pq.read_table(_path(folder, step), columns=[*plain, "calls.list.element.name"]).to_pylist():
+    for row in pq.ParquetFile(_path(folder, step)).read([*plain, "calls.list.element.name"]).to_pylist():
         tools = {call["name"] for call in row.pop("calls")}
         yield row | {"reward": row.pop("reward/total"), "tools": tools}
 
