@@ -40,7 +40,7 @@ def tokenizer(start_model):
     return AutoTokenizer.from_pretrained(start_model)
 
 
-def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None, **limits):
+def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None, truncated="scored", **limits):
     from proverl.trainer.agent_loop import EpisodeLoop
 
     loop = EpisodeLoop(
@@ -51,6 +51,7 @@ def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None, *
         limits=OmegaConf.create(LIMITS | limits),
         reward=OmegaConf.create(reward or {}),
         seed=seed,
+        truncated=truncated,
     )
     row = {"extra_info": {"task": task_to_json(task), "index": 3}, "global_steps": step, "session_id": rollout}
     return asyncio.run(loop.run({"temperature": 1.0, "top_p": 1.0}, **row))
@@ -179,3 +180,44 @@ def test_a_tool_that_hangs_or_ends_its_process_costs_its_rollout_and_no_other(ve
     assert time.monotonic() - started < 60
     good = Server(tokenizer, "<|call|>look{}<|/call|><|end|>", "Ok.<|end|>")
     assert run(verl, tokenizer, trapped, good).reward_score == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        ({"user_turns": 1}, "user_turns"),  # the result of the second call is a second round
+        ({"assistant_turns": 2}, "assistant_turns"),
+        ({"response_tokens": 60}, "tokens"),
+        ({}, "completed"),
+    ],
+)
+def test_every_limit_decides_how_an_episode_ends(verl, tokenizer, task_of, limit, reason):
+    server = Server(tokenizer, CALL, CALL, "Two notes.<|end|>")
+    output = run(verl, tokenizer, task_of(1, Step("list_notes", {})), server, **limit)
+    assert output.extra_fields["reward_extra_info"][f"stop/{reason}"] == 1
+
+
+def test_a_first_prompt_over_the_limit_is_no_rollout(verl, tokenizer, task_of):
+    from proverl.trainer.agent_loop import RolloutFailed
+
+    with pytest.raises(RolloutFailed, match="over limits.prompt_tokens"):
+        run(verl, tokenizer, task_of(), Server(tokenizer), prompt_tokens=5)
+
+
+def test_what_becomes_of_a_truncated_rollout_is_a_choice(verl, tokenizer, task_of):
+    def cut(truncated, *texts):
+        return run(verl, tokenizer, task_of(1, Step("list_notes", {})), Server(tokenizer, *texts), truncated=truncated)
+
+    long = (CALL, "It goes on and")
+    scored, masked, penalised = (cut(choice, *long) for choice in ("scored", "masked", "penalised"))
+    assert scored.reward_score == masked.reward_score > 0 == penalised.reward_score
+    assert penalised.extra_fields["reward_extra_info"]["reward/total"] == 0
+    assert sum(scored.response_mask) == sum(penalised.response_mask) > 0 == sum(masked.response_mask)
+    assert len(masked.response_mask) == len(masked.response_ids)
+    whole = (CALL, "Ok.<|end|>")
+    assert (
+        cut("masked", *whole).response_mask
+        == cut("penalised", *whole).response_mask
+        == cut("scored", *whole).response_mask
+    )
+    assert cut("penalised", *whole).reward_score == cut("scored", *whole).reward_score

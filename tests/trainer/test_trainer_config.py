@@ -57,23 +57,6 @@ def test_a_batch_must_divide_over_the_gpus():
         TrainerConfig(prompts=3, rollouts=3)
 
 
-def test_the_paper_settings_stand_in_verl_config():
-    config = config_of(PAPER, QWEN, Limits())
-    actor, rollout = config.actor_rollout_ref.actor, config.actor_rollout_ref.rollout
-    assert config.algorithm.adv_estimator == "grpo"
-    assert (config.data.train_batch_size, rollout.n, config.trainer.total_training_steps) == (16, 16, 350)
-    assert (config.data.max_prompt_length, config.data.max_response_length) == (12384, 16384)
-    assert (rollout.prompt_length, rollout.response_length) == (12384, 16384)
-    assert (rollout.tensor_model_parallel_size, rollout.name, config.trainer.n_gpus_per_node) == (2, "vllm", 8)
-    assert actor.optim.lr == 1e-6
-    assert (actor.use_kl_loss, actor.kl_loss_coef, actor.kl_loss_type) == (True, 0.01, "low_var_kl")
-    assert not config.algorithm.use_kl_in_reward
-    assert (actor.clip_ratio, actor.clip_ratio_low, actor.clip_ratio_high) == (0.2, 0.2, 0.2)
-    assert (actor.loss_agg_mode, actor.entropy_coeff, actor.ppo_epochs) == ("token-mean", 0, 1)
-    assert actor.ppo_mini_batch_size == 16  # one update a step
-    assert rollout.temperature == 1.0
-
-
 @pytest.mark.parametrize(
     ("change", "key", "expected"),
     [
@@ -141,22 +124,15 @@ def test_a_surrounding_hydra_job_keeps_its_own_state(tmp_path):
 
 
 @pytest.mark.verl
-@pytest.mark.parametrize("gpu", [False, True])
-def test_verl_accepts_the_config_and_reads_the_same_settings(verl, gpu, start_model):
+def test_verl_accepts_the_config_of_a_cpu_and_reads_the_same_settings(verl, start_model):
     from verl.utils.config import omega_conf_to_dataclass
 
     from proverl.trainer.verl_config import validate
 
-    config = config_of(
-        PAPER if gpu else None, QWEN if gpu else None, Limits() if gpu else LIMITS, path=str(start_model)
-    )
+    config = config_of(path=str(start_model))
     validate(config)
     actor = omega_conf_to_dataclass(config.actor_rollout_ref.actor)
     rollout = omega_conf_to_dataclass(config.actor_rollout_ref.rollout)
-    algorithm = omega_conf_to_dataclass(config.algorithm)
-    assert (algorithm.adv_estimator, algorithm.norm_adv_by_std_in_grpo) == ("grpo", True)
-    assert (actor.kl_loss_coef, actor.clip_ratio_high, actor.ppo_epochs, actor.entropy_coeff) == (0.01, 0.2, 1, 0)
-    assert (actor.optim.lr, actor.rollout_n) == ((1e-6, 16) if gpu else (3e-4, 8))
-    assert rollout.tensor_model_parallel_size == (2 if gpu else 1)
-    assert (rollout.prompt_length, rollout.response_length) == ((12384, 16384) if gpu else (1024, 640))
+    assert (actor.optim.lr, actor.rollout_n, rollout.tensor_model_parallel_size) == (3e-4, 8, 1)
+    assert (rollout.prompt_length, rollout.response_length) == (1024, 640)
     assert rollout.agent.default_agent_loop == "proverl"

@@ -64,6 +64,18 @@ class Trainer(PPOTrainer):
         batch.reorder(sorted(range(len(batch.keys)), key=lambda index: _order(batch.keys[index])))
         return super()._balance_batch(batch, *args, **kwargs)
 
+    def _compute_advantage(self, batch: KVBatchMeta, metrics: dict) -> KVBatchMeta:
+        """verl's. Raises ValueError when `trainer.truncated=masked` leaves nothing to train on."""
+        try:
+            return super()._compute_advantage(batch, metrics)
+        except ValueError as error:
+            if "at least one valid token" not in str(error):
+                raise
+            raise ValueError(
+                f"limits stopped every episode of step {self.global_steps} and trainer.truncated is masked: nothing is left "
+                "to train on; raise envs.limits, or make it scored or penalised"
+            ) from error
+
     def _compute_metrics(
         self, batch: KVBatchMeta, metrics: dict, timing_raw: dict, global_steps: int, epoch: int
     ) -> None:
