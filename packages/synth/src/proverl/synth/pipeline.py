@@ -150,10 +150,14 @@ class Synthesis:
     workers: Workers = field(default_factory=Workers)
     progress: Progress = lambda done, note: None
 
+    def __post_init__(self) -> None:
+        self.unique = Deduplicator(self.config.jaccard)
+
     def split(self, split: Split, size: int, folder: Path, abstentions: int = 0) -> list[_Stream]:
         """Make blocks under `folder` until every server has its share of `size` tasks.
 
-        `abstentions` of them are there already. Raises Impossible when a server cannot give that many different ones.
+        `abstentions` of them are there already. What one split has, another will not have again. Raises Impossible
+        when a server cannot give that many different ones.
         """
         folder.mkdir(parents=True, exist_ok=True)
         streams = self._streams(size, abstentions)
@@ -179,10 +183,7 @@ class Synthesis:
                 abstentions -= 1
             else:
                 wanted[number % len(servers)][kind] += 1
-        return [
-            _Stream(server, part, Deduplicator(self.config.jaccard))
-            for server, part in zip(servers, wanted, strict=True)
-        ]
+        return [_Stream(server, part, self.unique) for server, part in zip(servers, wanted, strict=True)]
 
     def _orders(self, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
         """The next blocks, as many as should do, the servers in turn."""

@@ -15,8 +15,8 @@ def state_edges(
 ) -> set[tuple[int, int]]:
     """Pairs (a, b): step b, which takes no value that rests on a, is refused when a is left out.
 
-    `digest` is the final state's. Raises Unproven for a writing step without which the state and every other result
-    would be the same.
+    `digest` is the final state's. Raises Unproven for a writing step that does not show there, whether it changes
+    nothing or is undone later: who leaves it out would have done the task.
     """
     flow: nx.DiGraph = nx.DiGraph()
     flow.add_nodes_from(range(len(steps)))
@@ -27,21 +27,22 @@ def state_edges(
     for left_out in range(len(steps)):
         if not writes[left_out]:
             continue
-        refused, differs = _without(servers, seed, steps, left_out, flow, digest)
+        refused, state = _without(servers, seed, steps, left_out, flow)
         edges |= {(left_out, index) for index in refused}
-        if not (refused or differs or flow.out_degree(left_out)):
-            raise Unproven(Reason.NEEDLESS, f"step {left_out} ({steps[left_out].name}) changes nothing")
+        if state == digest:
+            raise Unproven(
+                Reason.NEEDLESS, f"step {left_out} ({steps[left_out].name}) does not show in the final state"
+            )
     return edges
 
 
 def _without(
-    servers: Sequence[str], seed: int, steps: Sequence[Step], left_out: int, flow: nx.DiGraph, digest: str
-) -> tuple[set[int], bool]:
-    """The later steps that are refused without this one, and whether any result or the final state differs."""
+    servers: Sequence[str], seed: int, steps: Sequence[Step], left_out: int, flow: nx.DiGraph
+) -> tuple[set[int], str]:
+    """The later steps that are refused without this one, and the digest of the final state."""
     lost = nx.descendants(flow, left_out) | {left_out}
     refused: set[int] = set()
     contents: dict[int, Json] = {}
-    differs = False
     with Session(servers, seed) as session:
         for index, step in enumerate(steps):
             if index in lost:
@@ -49,11 +50,10 @@ def _without(
             result = _call(session, step, contents)
             if result is not None and result.ok:
                 contents[index] = result.content
-                differs |= result.content != step.returned
             else:
                 lost |= nx.descendants(flow, index) | {index}
                 refused |= {index} if index > left_out else set()
-        return refused, differs or session.digest() != digest
+        return refused, session.digest()
 
 
 def _call(session: Session, step: Step, contents: dict[int, Json]) -> Result | None:

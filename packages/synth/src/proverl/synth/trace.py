@@ -103,8 +103,8 @@ class Trace:
             return None
 
     def _searched(self, value: Json, turn: int) -> Source | None:
-        for number, text in enumerate(self.texts[: turn + 1]):
-            if is_said(value, text, self.today):
+        for number in range(turn, -1, -1):  # the latest: a bare number may stand anywhere earlier
+            if is_said(value, self.texts[number], self.today):
                 return {"from": "turn", "turn": number}
         if isinstance(value, bool):
             return None

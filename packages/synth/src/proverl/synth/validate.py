@@ -5,7 +5,6 @@ Nothing here knows how a row was made, so rows of any origin pass the same check
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from functools import cache
 from hashlib import blake2b
 from typing import Any
 
@@ -41,20 +40,6 @@ def _check_results(task: Task, episode: Episode) -> None:
     if wanted != got:
         different = next((pair for pair in zip(wanted, got, strict=False) if pair[0] != pair[1]), ("", ""))
         raise Unproven(Reason.REPLAY, f"expected {different[0][:200]}, got {different[1][:200]}")
-
-
-def check_effect(task: Task, episode: Episode) -> None:
-    """Raise Unproven when the expected calls only undo each other: then doing nothing would look like success."""
-    reads = {tool.name for tool in task.tools if tool.read_only}
-    only_writes = task.ground_truth.steps and not any(step.name in reads for step in task.ground_truth.steps)
-    if only_writes and episode.digest == _start_digest(task.servers, task.seed):
-        raise Unproven(Reason.NO_EFFECT)
-
-
-@cache
-def _start_digest(servers: tuple[str, ...], seed: int) -> str:
-    with Session(servers, seed) as session:
-        return session.digest()
 
 
 def check_sources(task: Task) -> None:

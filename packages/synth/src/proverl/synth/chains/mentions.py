@@ -177,7 +177,9 @@ class Mentions:
             own = pattern.rpartition("*")[0] not in lists  # an item's first entity is the item itself
             lists.add(pattern.rpartition("*")[0])
             for path, value in found:
-                if self._origins.setdefault(value, (index, path)) is not None and "*" in pattern:
+                known = self._origins.setdefault(value, (index, path))
+                # told again on its own, it is no longer one of the list that it was first seen in
+                if known is not None and ("*" in pattern or any(part.isdigit() for part in known[1].split("."))):
                     self._origins[value] = (index, path)
                 words = [] if several else self._definite("that", entity)
                 mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))

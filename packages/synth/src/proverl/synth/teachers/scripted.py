@@ -140,7 +140,7 @@ class _Writer:
         value = self._said(vague.step.tool, vague.withheld, vague.step.arguments[vague.withheld])
         noun = self._label(vague)
         text = self.rng.choice(TELLS).replace("{v}", value).replace("{n}", noun)
-        return _polished(" ".join([_capital(text), *self._further(rest)]))
+        return _polished(" ".join([text, *self._further(rest)]))
 
     def _label(self, vague: Vague) -> str:
         return re.sub(r"_id$", "", vague.withheld).replace("_", " ")
