@@ -1,7 +1,8 @@
 """Walking a chain of calls on a live session: every step is executed as it is chosen; only successful ones are kept.
 
 The walk remembers what the conversation has on its mind (`mentions`): a later step takes an entity from there, as
-people do ("that account"), or a fresh one from the sampled state. A value that only a result knows becomes a reference to it.
+people do ("that account"), or a fresh one from the sampled state. A value that only a result knows becomes a reference
+to it.
 """
 
 import re
