@@ -65,6 +65,7 @@ def test_missing_arguments_mean_none():
         ("so</think>No.", "No."),  # the template opened the block
         (f"<think>never closed {PLACE}", ""),
         (f"<think>one</think><think>{PLACE}</think>No.", "No."),
+        ("<think>so</think>It ends with </think>.", "It ends with </think>."),
     ],
 )
 def test_calls_in_thinking_are_not_calls(reply, text):

@@ -93,22 +93,17 @@ def parse_smollm(text: str) -> Reply:
 
 def parse_tiny(text: str) -> Reply:
     """`<|call|>name{"key":"value"}<|/call|>`, as the shipped tiny model writes it; it never thinks."""
-    return _parse(text, "<|call|>", "<|/call|>", _tiny_call, lambda text: ("", text))
+    return _parse(text, "<|call|>", "<|/call|>", _tiny_call, thinks=False)
 
 
-def _parse(
-    text: str,
-    opening: str,
-    closing: str,
-    read: ReadCalls,
-    split: Callable[[str], tuple[str, str]] = split_thinking,
-) -> Reply:
+def _parse(text: str, opening: str, closing: str, read: ReadCalls, thinks: bool = True) -> Reply:
     """Take the thinking and the marked blocks out of `text`; a block that cannot be read is a malformed call."""
-    thought, kept, calls = [], [], Calls()
+    thinking, text = split_thinking(text) if thinks else ("", text)
+    thought, kept, calls = [thinking], [], Calls()
     while True:
-        while (parts := split(text))[1] != text:  # each round takes one block of thinking away
-            thought.append(parts[0])
-            text = parts[1]
+        while thinks and "<think>" in text.partition(opening)[0]:  # further blocks: each round takes one away
+            thinking, text = split_thinking(text)
+            thought.append(thinking)
         before, found, rest = text.partition(opening)
         kept.append(before)
         if not found:
