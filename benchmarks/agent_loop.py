@@ -114,7 +114,7 @@ def measure(config: Config, tasks: Sequence[Task], rollouts: int, rounds: int, p
     tokenizer = AutoTokenizer.from_pretrained(model_path(config.model))
     stub = Stub([_replies(task, config, tokenizer) for task in tasks])
     rows = [{"index": index, "task": task_to_json(task)} for index, task in enumerate(tasks)]
-    limits, reward = (OmegaConf.create(asdict(part)) for part in (config.envs.limits, config.reward))  # type: ignore[call-overload]
+    limits, reward = (OmegaConf.create(asdict(part)) for part in (config.envs.limits, config.reward))
 
     async def rollout(number: int) -> Any:
         loop = EpisodeLoop(

@@ -17,7 +17,7 @@ _DRIVER = 580  # what CUDA 13, for which torch 2.11 is built, needs
 _SOCKET_BYTES = 107  # of a Unix socket's path, in Linux
 _FULL = 0.95  # of its disk, where Ray stops to store objects
 _SHARED_MEMORY = 2 * 2**30  # for NCCL and Ray's objects; containers have 64 MiB unless told
-_ANSWER_SECONDS = 60.0  # a node's first worker has to start
+_ANSWER_SECONDS = 120.0  # a node's first worker has to start
 _CONNECT_SECONDS = 5.0
 
 
@@ -112,8 +112,15 @@ def _cluster_problems(
     import ray
 
     folder.mkdir(parents=True, exist_ok=True)  # for the nodes to look for
+    joined = ray.is_initialized()  # by an earlier job of a sweep
     try:
-        ray.init(address=address, logging_level="error", log_to_driver=False, include_dashboard=False)
+        ray.init(
+            ignore_reinit_error=True,
+            address=address,
+            logging_level="error",
+            log_to_driver=False,
+            include_dashboard=False,
+        )
     except (OSError, RuntimeError, ValueError, TimeoutError) as error:
         return [f"Ray at {address!r} can't be joined: {str(error).strip().splitlines()[0]}; {_START_RAY}"]
     try:
@@ -122,7 +129,8 @@ def _cluster_problems(
             needs = _needs(model, trainer, weights, folder, mark.name, listener)
             return [*_ray_problems(trainer, needs), *_node_problems(needs)]
     finally:
-        ray.shutdown()
+        if not joined:
+            ray.shutdown()
 
 
 _START_RAY = "start it with `ray start`, set profile.ray to its HOST:PORT, or to nothing to train on this machine alone"
