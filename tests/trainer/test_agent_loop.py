@@ -86,6 +86,16 @@ def test_trained_tokens_are_the_sampled_ones(verl, tokenizer, task_of):
     assert second == (output.prompt_ids + output.response_ids)[: len(second)]
 
 
+def test_the_episode_comes_along_for_keeping(verl, tokenizer, task_of):
+    task = task_of(1, Step("list_notes", {}))
+    output = run(verl, tokenizer, task, Server(tokenizer, CALL, "Two notes.<|end|>"), rollout=2)
+    kept = output.extra_fields["rollout"]
+    assert (kept["group"], kept["rollout"], kept["task"], kept["stop"]) == (3, 2, "task-1", "completed")
+    assert [call["name"] for call in kept["calls"]] == ["list_notes"]
+    tokens = (kept["prompt_tokens"], kept["response_tokens"], kept["sampled_tokens"])
+    assert tokens == (len(output.prompt_ids), len(output.response_ids), sum(output.response_mask))
+
+
 def test_every_row_logs_the_same_keys(verl, tokenizer, task_of):
     calls = run(verl, tokenizer, task_of(1, Step("list_notes", {})), Server(tokenizer, CALL, "Ok.<|end|>"))
     silent = run(verl, tokenizer, task_of(), Server(tokenizer, "Nothing to do.<|end|>"))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept_rollouts import called, episode
 
@@ -43,6 +43,7 @@ written = st.builds(Call, st.text(), st.dictionaries(st.text(), json_values, max
 malformed = st.builds(MalformedCall, st.text(), st.text())
 
 
+@settings(deadline=None, max_examples=50)  # each writes a file
 @given(st.lists(st.builds(CallRecord, written | malformed, results, st.integers(0, 9), st.integers(0, 99))))
 def test_calls_and_results_of_any_form_come_back(tmp_path_factory, task_of, calls):
     task = task_of(1, TASK)

@@ -2,6 +2,7 @@
 
 import json
 import time
+from statistics import fmean
 
 import psutil
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from proverl.agent import Limits
 from proverl.core import Step
 from proverl.reward import RewardConfig
-from proverl.trainer import ModelConfig, TrainerConfig, checkpoints, read_metrics, train
+from proverl.trainer import ModelConfig, TrainerConfig, checkpoints, read_metrics, rollouts, train
 
 pytestmark = pytest.mark.verl
 
@@ -57,6 +58,19 @@ def test_each_step_is_logged_once_under_fixed_names(run):
     }
     assert all(names <= values.keys() for values in steps.values())
     assert all(values["episode/count"] == 16 and values["episode/failed"] == 0 for values in steps.values())
+
+
+def test_every_steps_episodes_are_kept_once_also_after_a_kill(run):
+    whole, broken, _ = run
+    logged = dict(read_metrics(whole / "metrics.jsonl"))
+    assert rollouts.steps(whole / "rollouts") == rollouts.steps(broken / "rollouts") == [1, 2, 3]
+    for step in (1, 2, 3):
+        kept = rollouts.read(whole / "rollouts", step)
+        assert len(kept) == 16 and len({one.group for one in kept}) == 4
+        assert fmean(one.numbers["reward/total"] for one in kept) == pytest.approx(logged[step]["reward/mean"])
+        assert [one.episode.messages for one in kept] == [
+            one.episode.messages for one in rollouts.read(broken / "rollouts", step)
+        ]
 
 
 def test_rollout_and_trainer_agree_on_the_probabilities(run):
