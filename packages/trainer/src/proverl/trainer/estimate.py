@@ -18,7 +18,8 @@ COMPUTE, BANDWIDTH = 0.35, 0.6  # of the GPU's peaks that are reached
 SYMBOLS = (
     "P parameters, A those trained, G GPUs, T tokens of a forward pass, h hidden size, f MLP size, L layers, "
     "V vocabulary, K KV heads x head size, t tensor_parallel, M the GPU's memory; N tokens of a step, "
-    f"c episodes decoded at once, w their waves, p and r tokens of an average prompt and response ({FILLED:.0%} of the limits), "
+    "c episodes decoded at once, w their waves, p and r tokens of an average prompt and response "
+    f"({FILLED:.0%} of the limits), "
     f"C and B peak operations and bytes a second, of which {COMPUTE:.0%} and {BANDWIDTH:.0%} are reached"
 )
 

@@ -10,6 +10,7 @@
 | `stop/*` | share of episodes that ended for each reason |
 | `actor/*` | verl's: loss, KL, entropy, gradient norm, learning rate, clipped share |
 | `rollout/probability_difference` | of the sampled tokens, between rollout and trainer, mean |
+| `rollout/replaced_groups` | groups that scored alike and were replaced (`trainer.filter_groups`) |
 | `time/{step,generate,update,save,validate}_s` | wall-clock seconds of the step and of its phases |
 | `validation/*` | of the dev split, in steps that validate: `validation.py` |
 | `time/{environment,reward}_s` | seconds that all episodes together spent in tools and in scoring, while generating |
@@ -36,6 +37,7 @@ _VERL = {
     "actor/pg_clipfrac": "actor/pg_clipfrac",
     "actor/ppo_kl": "actor/ppo_kl",
     "training/rollout_probs_diff_mean": "rollout/probability_difference",
+    "training/filter_groups/evicted_samples": "rollout/replaced_groups",
     "prompt_length/mean": "episode/prompt_tokens",
     "response_length/mean": "episode/response_tokens",
     "timing_s/step": "time/step_s",

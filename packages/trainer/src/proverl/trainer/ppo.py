@@ -72,8 +72,8 @@ class Trainer(PPOTrainer):
             if "at least one valid token" not in str(error):
                 raise
             raise ValueError(
-                f"limits stopped every episode of step {self.global_steps} and trainer.truncated is masked: nothing is left "
-                "to train on; raise envs.limits, or make it scored or penalised"
+                f"limits stopped every episode of step {self.global_steps} and trainer.truncated is masked: nothing is "
+                "left to train on; raise envs.limits, or make it scored or penalised"
             ) from error
 
     def _compute_metrics(

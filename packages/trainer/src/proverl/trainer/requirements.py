@@ -27,7 +27,7 @@ def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path)
     """
     problems = [_verl_problem(), _format_problem(model), *_machine_problems(model, trainer, folder)]
     if model.gpu:
-        problems.append(_vllm_problem(model))
+        problems += [_vllm_problem(model), _megatron_problem(trainer)]
     elif trainer.gpus_per_node > 0:
         problems.append(
             f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; "
@@ -69,6 +69,12 @@ def _machine_problems(model: ModelConfig, trainer: TrainerConfig, folder: Path) 
     except FileNotFoundError as error:
         return [str(error)]
     return preflight(model, trainer, str(weights), folder)
+
+
+def _megatron_problem(trainer: TrainerConfig) -> str:
+    if trainer.engine != "megatron" or find_spec("megatron"):
+        return ""
+    return "trainer.engine is megatron, which is not installed: install megatron-core and megatron-bridge, or use fsdp2"
 
 
 def _vllm_problem(model: ModelConfig) -> str:
