@@ -190,6 +190,7 @@ def _compute_one(
             resumes=stage.resumes,
             waiting=lambda: screen.say(f"{stage.title}: another run is computing it, waiting"),
         )
+    screen.say(f"{stage.title}: kept in {entry.directory}")
 
 
 def job_key(values: Mapping[str, Json], stages: Sequence[Stage]) -> str:
