@@ -1,6 +1,7 @@
 """A job whose stages are stand-ins, run as a process of its own: `fake_run.py RUNS SECONDS_PER_STEP [override ...]`."""
 
 import json
+import logging
 import sys
 import time
 from dataclasses import replace
@@ -56,6 +57,7 @@ def grpo(inputs: Inputs, folder: Path) -> None:
 
 if __name__ == "__main__":
     RUNS.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=RUNS / "run.log")  # as Hydra does
     work = {"synth": synth, "grpo": grpo}
     # no code in the keys: a file that is edited while the tests run must not look like a broken cache
     plain = [replace(stage, needs=lambda config: [], code=()) for stage in STAGES if stage.output in work]

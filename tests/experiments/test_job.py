@@ -92,6 +92,7 @@ def test_an_alarm_is_told_once_while_training_and_again_in_the_summary(resumed):
     told = [line for line in said.splitlines() if line.startswith("Alarm truncation")]
     assert [line.split(":")[0] for line in told] == [told[0].split(":")[0], "Alarm truncation, steps 8 to 12"]
     assert "envs.limits" in told[0]
+    assert told[0] in (runs / "run.log").read_text()
     (figure,) = json.loads((runs / "jobs" / "fake" / "figures.json").read_text())["alarms"]
     assert (figure["name"], figure["first_step"], figure["figure"]) == ("truncation", 8, 0.5)
 
