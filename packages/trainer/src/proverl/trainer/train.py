@@ -52,8 +52,8 @@ def train(
     lines of later steps in metrics.jsonl are written again. `on_step` is called once for each step later than `after`
     (the last one that the caller has recorded), in order, while training runs. A finished folder returns at once.
     A training process that dies is started again from its last checkpoint, as long as each start gets further.
-    With `trainer.validate_every` the policy does the tasks of `dev` now and then, and the checkpoint that was best there
-    is returned.
+    With `trainer.validate_every` the policy does the tasks of `dev` now and then; the checkpoint that was best there is
+    the trained model.
 
     Raises ValueError for settings that verl does not know or an empty dataset, FileNotFoundError when the tiny model is
     not there, and TrainingFailed when the training process fails.
