@@ -84,7 +84,9 @@ def _reward_schema(source: Any, handler: Any) -> CoreSchema:
     """Check settings of the built-in reward as any group's; `_target_` among them names a user's class instead."""
 
     def check(value: Any, usual: Any) -> Any:
-        return reward_from(value) if isinstance(value, Mapping) and "_target_" in value else usual(value)
+        if isinstance(value, Mapping) and "_target_" in value:
+            return reward_from(value)
+        return value if isinstance(value, OwnReward) else usual(value)
 
     return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig))
 

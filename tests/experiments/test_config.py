@@ -6,6 +6,7 @@ from omegaconf import OmegaConf
 
 from experiments.compose import CONF, check, composed, groups
 from experiments.config import Config, ConfigError, keys_of, typed
+from proverl.reward import OwnReward
 
 OVERLAYS = groups()["experiment"]
 MODELS = groups()["model"]
@@ -147,3 +148,18 @@ def test_every_overlay_says_its_own_name():
         text = (CONF / "experiment" / f"{overlay}.yaml").read_text()
         assert text.startswith("# @package _global_")
         assert typed(composed([f"experiment={overlay}"])).experiment == overlay
+
+
+def test_a_file_of_one_line_names_a_reward_of_ones_own(tmp_path, monkeypatch):
+    (tmp_path / "reward").mkdir()
+    (tmp_path / "reward" / "mine.yaml").write_text("_target_: cheap_reward.Cheap\nprice: 0.1\n")
+    lines = ["from proverl.reward import Breakdown", "class Cheap:"]
+    lines.append("    def __init__(self, price): self.price = price")
+    lines.append("    def score(self, calls, ground_truth, tools, *, replied): return Breakdown(total=-self.price)")
+    (tmp_path / "cheap_reward.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    mine = [f"hydra.searchpath=[file://{tmp_path}]", "reward=mine"]
+    (config,) = check([*mine, "reward.price=0.5"])
+    assert config.reward == OwnReward("cheap_reward.Cheap", {"price": 0.5})
+    sentence = told(*mine, "+reward.prize=1")
+    assert "cheap_reward.Cheap" in sentence and "prize" in sentence and "\n" not in sentence

@@ -11,6 +11,7 @@ from experiments.config import ConfigError
 from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, plan, server_packages
 from experiments.progress import Screen
 from experiments.stages import STAGES
+from proverl.reward import OwnReward
 
 
 def config(*overrides):
@@ -39,6 +40,21 @@ def test_only_what_an_output_depends_on_changes_its_key():
     assert changed("tracking.uri=http://localhost:1") == set()
     assert changed("plan=true") == set()
     assert changed("runs_dir=elsewhere") == set()
+
+
+def test_a_reward_of_ones_own_is_part_of_the_key_with_its_settings_and_its_code(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code = "from proverl.reward import RewardConfig\nclass A(RewardConfig): pass\nclass B(RewardConfig): pass\n"
+
+    def key(name, **settings):
+        own = replace(config(), reward=OwnReward(name, settings))
+        return entries(own, STAGES, StageCache(Path("unused")))["grpo"].key
+
+    for module in ("reward_one", "reward_two"):
+        (tmp_path / f"{module}.py").write_text(code + f"# {module}\n")
+    found = [key("reward_one.A"), key("reward_one.A", beta=0), key("reward_one.B"), key("reward_two.A")]
+    assert len({*found, keys()["grpo"]}) == 5
+    assert key("reward_one.A") == found[0]
 
 
 @pytest.fixture
