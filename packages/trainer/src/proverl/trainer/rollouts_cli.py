@@ -198,7 +198,7 @@ def _figure(value: float | None) -> str:
 def _examples(most: "DataFrame") -> Table:
     table = Table(title="Changed most (read one with proverl show RUN --step STEP --task TASK)", title_justify="left")
     for heading in ("step", "group", "rollout", "task", "reward", "advantage"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")  # whole, to be copied
     for row in most.to_dict("records"):
         moved = (f"{row[f'before/{name}']:.3f} -> {row[f'after/{name}']:.3f}" for name in ("total", "advantage"))
         table.add_row(*(str(row[name]) for name in ("step", "group", "rollout", "task")), *moved)
