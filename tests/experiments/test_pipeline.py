@@ -28,12 +28,12 @@ def changed(*overrides):
 
 
 def test_only_what_an_output_depends_on_changes_its_key():
-    everything = {"synth", "before", "sft", "grpo", "after"}
+    everything = {"synth", "before", "probe", "sft", "grpo", "after"}
     assert changed("seed=1") == everything | {"warmstart"}
     assert changed("synth.train_tasks=9") == everything
     assert changed("envs.limits.calls=5") == everything
-    assert changed("reward.beta=0") == {"before", "grpo", "after"}
-    assert changed("model=qwen3_4b") == {"before", "sft", "grpo", "after"}
+    assert changed("reward.beta=0") == {"before", "probe", "grpo", "after"}
+    assert changed("model=qwen3_4b") == {"before", "probe", "sft", "grpo", "after"}
     assert changed("sft.epochs=1") == {"sft"}
     assert changed("evals.tasks=5") == {"before", "after"}
     assert changed("trainer.learning_rate=1e-3") == {"grpo", "after"}
