@@ -27,6 +27,8 @@ def cluster():
         _light_ray()  # else a busy machine is too slow for Ray's agents
         patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
         patch.setenv("TMPDIR", "/tmp")
+        patch.setenv("RAY_prestart_worker_first_driver", "0")  # else each CPU slot gets an idle worker
+        patch.setenv("RAY_worker_niceness", "0")
         head = {"num_cpus": 4, "include_dashboard": False, "labels": {"proverl": "episodes"}}
         found = Cluster(initialize_head=True, head_node_args=head)
         found.add_node(num_cpus=16, num_gpus=2)
