@@ -65,8 +65,9 @@ def probe_table(probe: Mapping[str, Any]) -> Table:
     )
     columns = {"tasks": "tasks", "pass_at_1": "pass@1", "pass_at_k": f"pass@{probe['k']}", "reward": "reward"}
     columns |= {"reward_variance": "variance", "zero_variance_share": "score alike", "truncation": "cut"}
-    for heading in ("", *columns.values()):
-        shown.add_column(heading, justify="left" if not heading else "right")
+    shown.add_column("", no_wrap=True)
+    for heading in columns.values():
+        shown.add_column(heading, justify="right")
     for group in probe["groups"]:
         cells = [f"{group[name]:.3f}" if name != "tasks" else str(group[name]) for name in columns]
         shown.add_row(group["name"].replace("_", " "), *cells)
