@@ -60,9 +60,10 @@ def test_ray_makes_the_same_bytes(unbroken, tmp_path, monkeypatch):
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # else `uv run` makes its workers install an environment
     import ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        write_dataset(Synthesis(CONFIG, 0, Limits(), workers=Workers(ray="auto")), tmp_path)
+        address = ray.get_runtime_context().gcs_address
+        write_dataset(Synthesis(CONFIG, 0, Limits(), workers=Workers(ray=address)), tmp_path)
     finally:
         ray.shutdown()
     assert same(unbroken, tmp_path)

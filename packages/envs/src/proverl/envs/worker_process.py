@@ -55,6 +55,7 @@ class Worker:
 
     def __init__(self, lanes: int) -> None:
         """`lanes` requests can be made at once."""
+        self.path = list(sys.path)
         pairs = [Pipe() for _ in range(lanes)]
         numbers = [there.fileno() for _, there in pairs]
         self._process = subprocess.Popen(
@@ -165,7 +166,8 @@ _keys = count()
 def _shared_worker() -> Worker:
     global _shared
     with _starting:
-        if _shared is None or not _shared.alive:
+        # a server may have been installed, or a folder added, since the worker was started
+        if _shared is None or not _shared.alive or _shared.path != sys.path:
             _shared = Worker(CALLS_AT_ONCE + 1)
         return _shared
 
