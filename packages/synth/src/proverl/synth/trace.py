@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from proverl.core import Edge, GroundTruth, Json, Step, Tool, find_references, follow, reference
+from proverl.core import Edge, GroundTruth, Json, Step, Tool, follow, reference
 from proverl.synth.chains.chain import Argument, Derived
 from proverl.synth.chains.spoken import OPERATIONS, contains, derive, is_said, relative_moments, shift
 from proverl.synth.reasons import Reason, Unproven
@@ -165,11 +165,3 @@ def _leaves(content: Json, path: str = "") -> Iterator[tuple[str, Json]]:
             yield from _leaves(item, f"{path}.{place}" if path else str(place))
     elif content is not None:
         yield path, content
-
-
-def check_order(ground_truth: GroundTruth) -> None:
-    """Raise Unproven when a step refers to one that is not earlier."""
-    for index, step in enumerate(ground_truth.steps):
-        for source, _ in find_references(step.arguments):
-            if source >= index:
-                raise Unproven(Reason.UNTRACED, f"step {index} refers to step {source}, which is not earlier")

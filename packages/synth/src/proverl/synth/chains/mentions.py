@@ -127,11 +127,6 @@ class Mentions:
         words = f"{operation} of {of}" if operation != "twice" else f"twice {of}"
         return Argument(derive(operation, known.value), words=words, derived=known.derived(operation))
 
-    @staticmethod
-    def from_today(operation: str) -> Derived:
-        """A day that is said by its relation to the reference date."""
-        return Derived(operation, "date")
-
     def add(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
         """Take note of a step's arguments and of what it returned."""
         mentioned: dict[str, dict[str, _Mention]] = {}

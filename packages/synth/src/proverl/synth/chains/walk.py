@@ -13,7 +13,7 @@ from typing import Any
 
 from proverl.core import ErrorCode, Json, Result, Tool
 from proverl.envs import Server, Session, load_server, phrase_slots
-from proverl.synth.chains.chain import Argument, Chain, ChainStep, Refused
+from proverl.synth.chains.chain import Argument, Chain, ChainStep, Derived, Refused
 from proverl.synth.chains.mentions import Mentions
 from proverl.synth.chains.sampler import Entities, supporting_entities
 from proverl.synth.chains.spoken import relative_moments, shift, spellings
@@ -160,7 +160,7 @@ class _Walk:
         relative = list(relative_moments(str(value), today))
         if relative and draw < self.indirect / 2:
             words = self.rng.choice(relative)
-            return Argument(value, words=words, derived=self.mentions.from_today(shift(today, str(value))))
+            return Argument(value, words=words, derived=Derived(shift(today, str(value)), "date"))
         return Argument(value, words=self.rng.choice(spellings(value, today)[1:]))
 
     def _reveal(self, source: str, tool: Tool, arguments: dict[str, Argument]) -> Json:

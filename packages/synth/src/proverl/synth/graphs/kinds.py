@@ -99,12 +99,6 @@ def entities_in(group: list[Field], evidence: Evidence) -> list[Entity]:
     return [entity for entity in (*entities, mixed) if entity.fields and entity.parameters]
 
 
-def _accepted(given: dict[Seen, str], refusals: set[str]) -> dict[Seen, bool]:
-    """Which values are taken: those that are not refused for what they are, in these or nearly these words."""
-    taken = {kind: bool(kind) and not get_close_matches(kind, refusals, 1, _SAME_REFUSAL) for kind in given.values()}
-    return {seen: taken[kind] for seen, kind in given.items()}
-
-
 def _often(given: dict[Seen, str], part: set[Seen]) -> bool:
     """Whether a parameter accepts so many of some values that it refuses others because of what they are."""
     said = [given[seen] for seen in part if given.get(seen)]
