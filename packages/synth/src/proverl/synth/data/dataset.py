@@ -45,7 +45,8 @@ def perturbations(task: Task) -> list[str]:
     return [*names, "missing_function"] if task.notes.get("missing") else names
 
 
-def _row(task: Task) -> dict[str, Any]:
+def task_row(task: Task) -> dict[str, Any]:
+    """The row of a task, as `SCHEMA` types it."""
     truth = task.ground_truth
     return {
         "id": task.id,
@@ -69,11 +70,16 @@ def _row(task: Task) -> dict[str, Any]:
 
 def write_tasks(tasks: Iterable[Task], path: Path) -> None:
     """Write one row a task, with memory for a few hundred. Atomic; equal tasks give equal bytes."""
+    write_rows(map(task_row, tasks), path)
+
+
+def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> None:
+    """Write rows of `task_row`, as `write_tasks` does."""
     partial = path.with_name(path.name + ".partial")
-    left = iter(tasks)
+    left = iter(rows)
     try:
         with pq.ParquetWriter(partial, SCHEMA, compression="zstd") as writer:
-            while group := [_row(task) for task in islice(left, _GROUP)]:
+            while group := list(islice(left, _GROUP)):
                 writer.write_table(pa.Table.from_pylist(group, SCHEMA))
         partial.replace(path)
     finally:

@@ -42,6 +42,12 @@ def server_graph(server: str) -> nx.DiGraph:
     return dependency_graph(visible_tools(server))
 
 
+@cache
+def server_needs(server: str) -> dict[str, set[str]]:
+    """`parameter_entities` of each of a server's visible tools. Raises ValueError for an unknown server."""
+    return {tool.name: parameter_entities(tool) for tool in visible_tools(server)}
+
+
 def visible_tools(server: str) -> list[Tool]:
     """The tools of an installed server that models see. Raises ValueError for an unknown server."""
     return [tool for tool in load_server(server).tools if not tool.hidden]
