@@ -30,6 +30,7 @@ def _synth(inputs: Inputs, folder: Path) -> None:
     from proverl.synth.data.card import write_card
     from proverl.synth.data.own import InvalidTasks
     from proverl.synth.data.references import references
+    from proverl.synth.processes import ProcessesDied
     from proverl.synth.teachers.endpoint import EndpointError, EndpointTeacher
 
     config = inputs.config
@@ -51,6 +52,8 @@ def _synth(inputs: Inputs, folder: Path) -> None:
         write_dataset(synthesis, folder)
     except (Impossible, InvalidTasks, EndpointError) as error:
         raise RunError(f"{str(error).rstrip('.')}.") from None
+    except ProcessesDied as error:
+        raise RunError(f"{error} (profile.synth_processes); the same command goes on from there.") from None
     write_card(folder, references())
     if endpoint:
         (folder / "spent.json").write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")

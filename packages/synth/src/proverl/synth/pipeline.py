@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from itertools import count, zip_longest
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,6 +24,7 @@ from proverl.synth.config import SynthConfig
 from proverl.synth.data.abstention import SourceUnreachable, load_abstention
 from proverl.synth.data.dataset import write_tasks
 from proverl.synth.data.own import read_own_tasks
+from proverl.synth.processes import Processes
 from proverl.synth.reasons import Reason
 from proverl.synth.scene import Teacher
 from proverl.synth.teachers.scripted import ScriptedTeacher
@@ -57,8 +57,8 @@ class Workers:
             with Pool(ray_address=self.ray) as pool:
                 yield partial(pool.imap, chunksize=1)
         elif self.processes > 1:
-            with get_context("spawn").Pool(self.processes) as pool:
-                yield pool.imap
+            with Processes(self.processes) as pool:
+                yield pool.map
         else:
             yield map
 

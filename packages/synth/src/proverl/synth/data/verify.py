@@ -5,12 +5,9 @@ the row says, and the final state has the row's digest (paper, Synthesis 5).
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from datetime import date
 from itertools import islice
-from multiprocessing import get_context
 from typing import Any
 
 from proverl.agent import Limits, OraclePolicy, run_episode
@@ -18,6 +15,7 @@ from proverl.core import Episode, Json, StopReason, Task, TaskKind, canonical_js
 from proverl.envs import Session, start_time
 from proverl.synth.chains.spoken import derive, is_said
 from proverl.synth.data.figures import sources
+from proverl.synth.processes import Processes
 
 # nothing is cut short: whether a row fits a model's limits was decided when it was made
 _LIMITS = Limits(user_turns=10_000, assistant_turns=10_000, calls=10_000, tool_output_tokens=10**9)
@@ -177,11 +175,6 @@ def verify(texts: Iterable[str], workers: int = 1) -> Iterator[Verdict]:
         for chunk in chunks:
             yield from check(chunk)
         return
-    pending: deque[Future[list[Verdict]]] = deque()
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for chunk in chunks:
-            pending.append(pool.submit(check, chunk))
-            if len(pending) > 2 * workers:
-                yield from pending.popleft().result()
-        while pending:
-            yield from pending.popleft().result()
+    with Processes(workers) as pool:
+        for verdicts in pool.map(check, chunks):
+            yield from verdicts
