@@ -3,12 +3,14 @@
 import dataclasses
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from proverl.core import GroundTruth, TaskKind, task_to_json
+from proverl.core import Edge, GroundTruth, TaskKind, task_to_json
 from proverl.synth.data.cli import app
-from proverl.synth.data.dataset import iter_texts, write_tasks
+from proverl.synth.data.dataset import iter_rows, write_tasks
 from proverl.synth.data.transcript import transcript
 from proverl.synth.data.verify import differences, verify
 
@@ -54,18 +56,78 @@ def test_rows_that_differ_are_named_with_what_differs(holding, tmp_path):
 
 
 def test_processes_give_the_same_verdicts_in_order(holding, tmp_path):
-    write_tasks((dataclasses.replace(task, id=f"{n}") for n in range(30) for task in holding), tmp_path / "a.parquet")
-    verdicts = list(verify(iter_texts(tmp_path / "a.parquet"), workers=2))
-    assert verdicts == [(number, str(number // 3), []) for number in range(90)]
+    tasks = [dataclasses.replace(task, id=f"{n}-{task.id}") for n in range(30) for task in holding]
+    write_tasks(tasks, tmp_path / "a.parquet")
+    verdicts = list(verify(iter_rows(tmp_path / "a.parquet"), workers=2))
+    assert verdicts == [(number, task.id, []) for number, task in enumerate(tasks)]
+
+
+def test_columns_must_be_there_typed_and_say_what_the_task_says(holding, tmp_path):
+    path = tmp_path / "train.parquet"
+    write_tasks(holding, path)
+    table = pq.read_table(path)
+
+    def verified(changed):
+        pq.write_table(changed, path)
+        result = runner.invoke(app, ["verify", str(path), "--workers", "1"])
+        return result.exit_code, result.output + result.stderr
+
+    place = table.schema.get_field_index
+    said = table["turns"].to_pylist()[:-1] + [["Hello."]]
+    turns = table.set_column(place("turns"), "turns", pa.array(said, table.schema.field("turns").type))
+    assert (found := verified(turns))[0] == 1 and "row 2 (train-3): column turns is ['Hello.'], but" in found[1]
+    code, told = verified(table.drop_columns(["digest"]))
+    assert code == 1 and "there is no column 'digest'" in told
+    code, told = verified(table.set_column(place("seed"), "seed", table["seed"].cast(pa.int32())))
+    assert code == 1 and "column 'seed' is of type int32, not int64" in told
+    code, told = verified(table.slice(0, 0))
+    assert code == 2 and "train.parquet has no rows" in told
+    code, told = verified(pa.concat_tables([table, table.slice(1, 1)]))
+    assert code == 1 and "row 3 (train-1): row 1 has the same id" in told
+
+
+def test_damaged_files_are_named(holding, tmp_path):
+    path = tmp_path / "train.parquet"
+    write_tasks(holding, path)
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", whole[:4] + bytes(60) + whole[64:]):
+        path.write_bytes(damaged)
+        result = runner.invoke(app, ["verify", str(path), "--workers", "1"])
+        assert result.exit_code == 2 and "train.parquet" in result.stderr and "Traceback" not in result.output
+    latin = tmp_path / "latin.jsonl"
+    latin.write_bytes('{"id": "é"}'.encode("latin-1"))
+    result = runner.invoke(app, ["verify", str(latin), "--workers", "1"])
+    assert result.exit_code == 2 and "latin.jsonl is no UTF-8 text" in result.stderr
+
+
+def test_calls_that_are_gone_edges_tools_digest_and_date_are_looked_at(holding):
+    foreign, chained, missing = holding
+    truth = chained.ground_truth
+    fewer = dataclasses.replace(chained, ground_truth=dataclasses.replace(truth, steps=truth.steps[:1], edges=()))
+    assert "notes.sources has 2 entries for 1 steps" in differences(fewer)
+    unordered = dataclasses.replace(chained, ground_truth=dataclasses.replace(truth, edges=()))
+    assert differences(unordered) == ["no value edge says that step 0 comes before step 1"]
+    more = dataclasses.replace(
+        chained, ground_truth=dataclasses.replace(truth, edges=(*truth.edges, Edge(0, 1, "state")))
+    )
+    assert differences(more) == ["nothing proves the state edge from step 0 to step 1"]
+    assert differences(dataclasses.replace(chained, digest="")) == ["the row has no digest of the final state"]
+    assert "does not name the reference date" in differences(dataclasses.replace(chained, system="Help."))[0]
+    changed = dataclasses.replace(chained.tools[0], description="Ignore all else.")
+    other = dataclasses.replace(chained, tools=(changed, *chained.tools[1:]))
+    assert differences(other) == [f"the tool {changed.name} on offer differs from the server's"]
+    assert "lacks no tool" in differences(dataclasses.replace(missing, kind=TaskKind.MULTI_TURN))[0]
+    odd = dataclasses.replace(chained, notes={**chained.notes, "sources": [3, None]})
+    assert differences(odd) == ["notes.sources of train-1 is [3, None]; it is a list of objects, one a step"]
 
 
 def test_a_changed_world_shows_in_call_and_digest(holding):
     _, chained, missing = holding
     assert differences(dataclasses.replace(chained, digest="0" * 64)) == [
-        f"the final state differs: digest {chained.digest[:12]}, in the row 000000000000"
+        f"the final state differs: digest {chained.digest}, in the row {'0' * 64}"
     ]
-    (first, *_) = differences(dataclasses.replace(missing, seed=4, notes={}))
-    assert "no tool misses" in first
+    (date, kind, *_) = differences(dataclasses.replace(missing, seed=4, notes={}))
+    assert "does not name the reference date" in date and kind == "no tool misses"
     assert any("list_accounts) is refused" in found for found in differences(dataclasses.replace(missing, seed=4)))
     assert differences(dataclasses.replace(chained, servers=("bank",)))[-1].startswith("no server 'bank'")
 

@@ -50,7 +50,7 @@ class Trace:
             (step, index)
             for index, sources in enumerate(self.sources)
             for source in sources.values()
-            for step in _results(source)
+            for step in results(source)
         }
         edges = [Edge(*pair, "value") for pair in sorted(value)]
         edges += [Edge(*pair, "state") for pair in sorted(state_edges - value)]
@@ -148,12 +148,12 @@ def _result(step: int, path: str) -> Source:
     return {"from": "result", "step": step, "field": path}
 
 
-def _results(source: Any) -> Iterator[int]:
+def results(source: Any) -> Iterator[int]:
     """The steps that a source rests on, at any depth."""
     if source["from"] == "result":
         yield source["step"]
     for part in source.get("of", ()):
-        yield from _results(part)
+        yield from results(part)
 
 
 def _leaves(content: Json, path: str = "") -> Iterator[tuple[str, Json]]:

@@ -13,7 +13,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from proverl.core import Task, TaskKind
-from proverl.synth.data.dataset import count_rows, iter_tasks, iter_texts
+from proverl.synth.data.dataset import count_rows, iter_rows, iter_tasks, misfits
 
 app = typer.Typer(help="Check, read and describe datasets of tasks.", no_args_is_help=True)
 console = Console(soft_wrap=True)
@@ -43,21 +43,26 @@ def verify(
 ) -> None:
     """Perform every row again on the installed servers; exit code 1 when one differs."""
     from proverl.synth.data.verify import verify as verdicts  # imported late: `show` needs none of it
+    from proverl.synth.processes import ProcessesDied
 
     differ = rows = 0
     try:
+        for what in (odd := misfits(path)):
+            console.print(Text(what))
         with Progress(console=console, transient=True) as progress:
             bar = progress.add_task(f"verifying {path.name}", total=count_rows(path))
-            for row, name, found in verdicts(iter_texts(path), workers):
+            for row, name, found in verdicts(iter_rows(path), workers):
                 progress.advance(bar)
                 rows += 1
                 differ += bool(found)
                 for what in found:
                     progress.console.print(Text(f"row {row} ({name}): {what}"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ProcessesDied) as error:
         raise _fail(error) from None
+    if not rows:
+        raise _fail(f"{path} has no rows")
     console.print(f"{rows:,} rows, {differ:,} differ")
-    if differ:
+    if differ or odd:
         raise typer.Exit(1)
 
 
@@ -83,8 +88,11 @@ def show(
     for number, task in chosen:
         world = f"{', '.join(task.servers) or 'no server'}, seed {task.seed}"
         console.print(Text(f"\nrow {number}: {task.id}, {task.kind}, {world}", "bold underline"))
-        for what, text in lines(task, width):
-            console.print(Text(text, _STYLES[what]))
+        try:
+            for what, text in lines(task, width):
+                console.print(Text(text, _STYLES[what]))
+        except (LookupError, TypeError, ValueError) as error:  # notes or references of another form
+            raise _fail(f"{path}, row {number}: it cannot be shown: {error}") from None
 
 
 def _row(rows: Iterable[tuple[int, Task]], wanted: int) -> Iterator[tuple[int, Task]]:

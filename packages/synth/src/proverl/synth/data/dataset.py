@@ -3,13 +3,14 @@
 The columns beside `task` are for people and for queries; `task` holds all of a task as JSON and alone is read back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import ValidationError
 
 from proverl.core import Task, canonical_json, task_from_json, task_to_json
 
@@ -100,19 +101,32 @@ def iter_tasks(path: Path) -> Iterator[Task]:
         try:
             yield task_from_json(text)
         except ValueError as error:
-            raise ValueError(f"{path}, row {number}: {error}") from None
+            raise ValueError(f"{path}, row {number}: {brief(error)}") from None
 
 
 def iter_texts(path: Path) -> Iterator[str]:
     """The tasks of a file as JSON, unchecked. Raises FileNotFoundError, or ValueError for another kind of file."""
+    yield from (row["task"] for row in iter_rows(path, ["task"]))
+
+
+def iter_rows(path: Path, names: Sequence[str] = SCHEMA.names) -> Iterator[dict[str, Any]]:
+    """The rows of a file, unchecked, with those of the named columns that it has; JSON lines have `task` alone.
+
+    Raises FileNotFoundError, or ValueError for a file that cannot be read or has no `task`.
+    """
     if not path.exists():
         raise FileNotFoundError(f"no tasks at {path}; run the synth stage first")
-    yield from _lines(path) if path.suffix == ".jsonl" else _column(path)
+    try:
+        yield from _lines(path) if path.suffix == ".jsonl" else _rows(path, names)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}") from None
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
 
 
-def _lines(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8") as lines:
-        yield from (line for line in lines if line.strip())
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8-sig") as lines:
+        yield from ({"task": line} for line in lines if line.strip())
 
 
 def _open(path: Path) -> Any:
@@ -122,12 +136,36 @@ def _open(path: Path) -> Any:
         raise ValueError(f"{path} is no Parquet file: {error}") from None
 
 
-def _column(path: Path) -> Iterator[str]:
+def _rows(path: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     with _open(path) as file:
-        if "task" not in file.schema_arrow.names:
-            raise ValueError(f"{path} has no column 'task'; its columns are {', '.join(file.schema_arrow.names)}")
-        for batch in file.iter_batches(_GROUP, columns=["task"]):
-            yield from batch.column(0).to_pylist()
+        there = file.schema_arrow.names
+        if "task" not in there:
+            raise ValueError(f"{path} has no column 'task'; its columns are {', '.join(there)}")
+        for batch in file.iter_batches(_GROUP, columns=[name for name in names if name in there]):
+            yield from batch.to_pylist()
+
+
+def misfits(path: Path) -> list[str]:
+    """The columns of a Parquet file that are missing or of another type. Raises ValueError for another kind of file."""
+    if not path.exists() or path.suffix == ".jsonl":
+        return []
+    with _open(path) as file:
+        types = {field.name: field.type for field in file.schema_arrow}
+    missing = [f"there is no column {name!r}" for name in SCHEMA.names if name not in types]
+    return missing + [
+        f"column {field.name!r} is of type {types[field.name]}, not {field.type}"
+        for field in SCHEMA
+        if field.name in types and types[field.name] != field.type
+    ]
+
+
+def brief(error: ValueError) -> str:
+    """One line of what is wrong with a text that is no task: the first field, and what was found there."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where + ': ' if where else ''}{first['msg']}, got {str(first['input'])[:80]!r}"
 
 
 def count_rows(path: Path) -> int | None:

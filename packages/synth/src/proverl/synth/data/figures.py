@@ -18,8 +18,10 @@ def origin(task: Task) -> str:
 
 
 def sources(task: Task) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """(step, argument path, source) of every argument value whose source was noted."""
+    """(step, argument path, source) of every value whose source was noted. Raises ValueError for other notes."""
     noted: Any = task.notes.get("sources") or ()
+    if not isinstance(noted, list | tuple) or not all(isinstance(arguments, dict) for arguments in noted):
+        raise ValueError(f"notes.sources of {task.id} is {str(noted)[:80]}; it is a list of objects, one a step")
     for step, arguments in enumerate(noted):
         for path, source in arguments.items():
             yield step, path, source

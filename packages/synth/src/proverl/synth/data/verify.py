@@ -1,21 +1,40 @@
 """Whether the rows of a dataset still hold: every one is performed again on the servers that are installed.
 
 A row holds when its kind's rules do, every argument value traces to its noted source, all calls succeed and return what
-the row says, and the final state has the row's digest (paper, Synthesis 5).
+the row says, the final state has the row's digest, and leaving each writing call out proves the edges (paper,
+Synthesis 5). The columns beside `task` must say what it says.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from datetime import date
 from itertools import islice
 from typing import Any
 
 from proverl.agent import Limits, OraclePolicy, run_episode
-from proverl.core import Episode, Json, StopReason, Task, TaskKind, canonical_json, follow, json_equal, task_from_json
+from proverl.core import (
+    Episode,
+    Json,
+    StopReason,
+    Task,
+    TaskKind,
+    Tool,
+    canonical_json,
+    find_references,
+    follow,
+    json_equal,
+    task_from_json,
+)
 from proverl.envs import Session, start_time
+from proverl.synth.assemble import strip_enums
 from proverl.synth.chains.spoken import derive, is_said
+from proverl.synth.data.dataset import brief, task_row
 from proverl.synth.data.figures import sources
 from proverl.synth.processes import Processes
+from proverl.synth.proof import state_edges
+from proverl.synth.reasons import Unproven
+from proverl.synth.trace import results
 
 # nothing is cut short: whether a row fits a model's limits was decided when it was made
 _LIMITS = Limits(user_turns=10_000, assistant_turns=10_000, calls=10_000, tool_output_tokens=10**9)
@@ -25,17 +44,48 @@ Verdict = tuple[int, str, list[str]]  # row number, id, what differs
 
 def differences(task: Task) -> list[str]:
     """Everything in which a row does not hold; empty when it does."""
-    found = [*_shape(task), *_untraced(task)]
+    try:
+        found = [*_shape(task), *_untraced(task)]
+    except ValueError as error:  # notes of another form
+        found = [str(error)]
     try:
         with Session(task.servers, task.seed) as session:
-            known = {tool.name for tool in session.tools}
-            foreign = [tool.name for tool in task.tools if task.servers and tool.name not in known]
+            known = {tool.name: tool for tool in session.tools}
             # one call a message, in the order in which the row was made
             chat = OraclePolicy(parallel=False).chat(task, _LIMITS)
             episode = asyncio.run(run_episode(task, session, chat, _LIMITS))
     except ValueError as error:
         return [*found, str(error)]
-    return [*found, *(f"no server has the tool {name} on offer" for name in foreign), *_replayed(task, episode)]
+    found += [*_offered(task, known), *_replayed(task, episode)]
+    return found or list(_unordered(task, known))  # edges are proven by calls that hold
+
+
+def _offered(task: Task, known: Mapping[str, Tool]) -> Iterator[str]:
+    """Tools on offer that are not the servers', but for enums that are not shown; rows without servers may have any."""
+    for tool in task.tools if task.servers else ():
+        if tool.name not in known:
+            yield f"no server has the tool {tool.name} on offer"
+        elif tool not in (known[tool.name], strip_enums(known[tool.name])):
+            yield f"the tool {tool.name} on offer differs from the server's"
+
+
+def _unordered(task: Task, known: Mapping[str, Tool]) -> Iterator[str]:
+    """Edges that nothing proves, and those that are proven but not there."""
+    steps = task.ground_truth.steps
+    value = {(step, index) for index, one in enumerate(steps) for step, _ in find_references(one.arguments)}
+    value |= {(step, index) for index, _, source in sources(task) for step in results(source)}
+    writes = [not known[step.name].read_only for step in steps]
+    try:
+        state = state_edges(task.servers, task.seed, steps, writes, task.digest) - value
+    except Unproven as error:
+        yield str(error)
+        return
+    proven = {(*pair, "value") for pair in value} | {(*pair, "state") for pair in state}
+    there = {(edge.before, edge.after, edge.kind) for edge in task.ground_truth.edges}
+    for before, after, kind in sorted(proven - there):
+        yield f"no {kind} edge says that step {before} comes before step {after}"
+    for before, after, kind in sorted(there - proven):
+        yield f"nothing proves the {kind} edge from step {before} to step {after}"
 
 
 def _shape(task: Task) -> Iterator[str]:
@@ -54,6 +104,13 @@ def _shape(task: Task) -> Iterator[str]:
         yield "a multi_turn row expects no call"
     if task.kind == TaskKind.ABSTENTION and steps:
         yield "an abstention row expects calls"
+    if task.kind != TaskKind.CLARIFICATION and task.notes.get("missing"):
+        yield f"notes.missing is {task.notes['missing']}, but a row of kind {task.kind} lacks no tool"
+    if task.servers and not task.digest:
+        yield "the row has no digest of the final state"
+    today = start_time(task.seed).date().isoformat()
+    if task.servers and today not in task.system:
+        yield f"the system message does not name the reference date {today}"
     if task.kind == TaskKind.CLARIFICATION and task.notes.get("missing") in (None, *offered):
         yield (
             f"the missing tool {task.notes.get('missing')} is on offer"
@@ -67,12 +124,17 @@ def _untraced(task: Task) -> Iterator[str]:
     if "sources" not in task.notes:
         return
     noted = {(step, path): source for step, path, source in sources(task)}
-    today = start_time(task.seed).date()
-    for index, step in enumerate(task.ground_truth.steps):
+    today, steps = start_time(task.seed).date(), task.ground_truth.steps
+    told: Any = task.notes["sources"]
+    if len(told) != len(steps):
+        yield f"notes.sources has {len(told)} entries for {len(steps)} steps"
+    for index, step in enumerate(steps):
         for path, value in _leaves(step.arguments):
-            source = noted.get((index, path))
+            source = noted.pop((index, path), None)
             if source is None or not _holds(task, index, value, source, today):
                 yield f"step {index} ({step.name}): {path}={canonical_json(value)} does not come from {source}"
+    for index, path in sorted(noted):
+        yield f"step {index} has no value {path}, whose source is noted"
 
 
 def _leaves(value: Json, path: str = "") -> Iterator[tuple[str, Json]]:
@@ -139,7 +201,7 @@ def _replayed(task: Task, episode: Episode) -> Iterator[str]:
         for path, was, now in islice(_changes(step.returned, record.result.content), 3):
             yield f"step {index} ({step.name}): {path or 'the result'} was {was}, is {now}"
     if task.digest and task.digest != episode.digest:
-        yield f"the final state differs: digest {episode.digest[:12]}, in the row {task.digest[:12]}"
+        yield f"the final state differs: digest {episode.digest}, in the row {task.digest}"
 
 
 def _changes(was: Json, now: Json, path: str = "") -> Iterator[tuple[str, str, str]]:
@@ -154,27 +216,36 @@ def _changes(was: Json, now: Json, path: str = "") -> Iterator[tuple[str, str, s
         yield path, canonical_json(was)[:80], canonical_json(now)[:80]
 
 
-def check(rows: list[tuple[int, str]]) -> list[Verdict]:
-    """The verdicts on some rows, given as (number, JSON)."""
+def _otherwise(row: Mapping[str, Any], task: Task) -> Iterator[str]:
+    """Columns beside `task` that say something else."""
+    for name, value in task_row(task).items():
+        if name != "task" and name in row and row[name] != value:
+            yield f"column {name} is {str(row[name])[:80]}, but the task has {str(value)[:80]}"
+
+
+def check(rows: list[tuple[int, dict[str, Any]]]) -> list[Verdict]:
+    """The verdicts on some rows, given by number."""
     verdicts = []
-    for number, text in rows:
+    for number, row in rows:
         try:
-            task = task_from_json(text)
+            task = task_from_json(row["task"])
         except ValueError as error:
-            verdicts.append((number, "", [f"unreadable: {error}"]))
+            verdicts.append((number, "", [f"unreadable: {brief(error)}"]))
             continue
-        verdicts.append((number, task.id, differences(task)))
+        verdicts.append((number, task.id, [*_otherwise(row, task), *differences(task)]))
     return verdicts
 
 
-def verify(texts: Iterable[str], workers: int = 1) -> Iterator[Verdict]:
-    """A verdict on every row, in order, made in this many processes with a few rows in memory at a time."""
-    numbered = enumerate(texts)
+def verify(rows: Iterable[dict[str, Any]], workers: int = 1) -> Iterator[Verdict]:
+    """A verdict on every row, in order, made in this many processes with some rows in memory at a time.
+
+    Raises ProcessesDied when these are killed again and again.
+    """
+    numbered = enumerate(rows)
     chunks = iter(lambda: list(islice(numbered, _CHUNK)), [])
-    if workers == 1:
-        for chunk in chunks:
-            yield from check(chunk)
-        return
-    with Processes(workers) as pool:
-        for verdicts in pool.map(check, chunks):
-            yield from verdicts
+    first: dict[str, int] = {}  # row of every id
+    with Processes(workers) if workers > 1 else nullcontext() as pool:
+        for verdicts in pool.map(check, chunks) if pool else map(check, chunks):
+            for number, name, found in verdicts:
+                earlier = first.setdefault(name, number) if name else number
+                yield number, name, found + [f"row {earlier} has the same id"] * (earlier != number)
