@@ -156,7 +156,7 @@ def _tags(home: Home) -> list[Row]:
     return [
         {"path": path, "label": label}
         for label in ("urgent", "client", "family", "taxes", "draft", "reference")
-        for path in sorted(rng.sample(own, rng.randint(1, 4)))
+        for path in sorted(rng.sample(own, rng.randint(10, 18)))
     ]
 
 
