@@ -1,5 +1,6 @@
 """What a conversation has on its mind: which entities, amounts and days can be spoken of without naming them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -7,9 +8,9 @@ from typing import Any
 
 from proverl.core import Json, Tool, follow
 from proverl.envs import Server
-from proverl.synth.chains.chain import Argument, Derived
+from proverl.synth.chains.chain import Argument, ChainStep, Derived
 from proverl.synth.chains.spoken import OPERATIONS, derive
-from proverl.synth.schema import plain, result_entities, values_at
+from proverl.synth.schema import entities_of, plain, result_entities, values_at
 
 _SAME = 0.3  # share of entities named before that are called "the same account" and not named again
 _EXTREMES = {  # of a list's items, by a number that they have
@@ -25,15 +26,15 @@ _EXTREMES = {  # of a list's items, by a number that they have
 }
 _BY_EXTREME = 0.6  # share of list items spoken of by what they have most or least of, where that is possible
 _FIGURES = {  # a result's figures, by how people call them
-    "balance": "balance",
-    "total": "total",
-    "amount": "amount",
-    "price": "price",
-    "subtotal": "subtotal",
-    "available": "available amount",
-    "spent": "amount spent",
-    "due": "amount due",
-    "cost": "cost",
+    "balance": "that balance",
+    "total": "that total",
+    "amount": "that amount",
+    "price": "that price",
+    "subtotal": "that subtotal",
+    "available": "that available amount",
+    "spent": "what was spent",
+    "due": "that amount due",
+    "cost": "that cost",
 }
 _WHOLE = ("balance", "amount", "available", "due", "total")  # of which people take all
 _DAYS_LATER = {"the day after that": "+1 days", "a week after that": "+7 days", "two days later": "+2 days"}
@@ -71,6 +72,9 @@ class Mentions:
         self._amount: _Known | None = None
         self._figure: _Known | None = None
         self._day: _Known | None = None
+        self._named: set[str] = set()  # kinds of which the user has named one
+        accepted = (entities_of(schema) for tool in server.tools for schema in tool.parameters["properties"].values())
+        self._kinds = {kinds[0]: set(kinds) for kinds in accepted if len(kinds) > 1}  # a path may be a file's
 
     @property
     def entities(self) -> set[str]:
@@ -114,8 +118,9 @@ class Mentions:
         if figure is not None and self._rng.random() < 0.5:
             name = _FIGURES[figure.path]
             if figure.path in _WHOLE and self._rng.random() < 0.4:
-                return Argument(figure.value, (figure.step, figure.path), words=f"the full {name}")
-            return self._part(figure, f"that {name}")
+                full = name.replace("that", "the full")
+                return Argument(figure.value, (figure.step, figure.path), words=full)
+            return self._part(figure, name)
         if amount is None:
             return None
         if self._rng.random() < 0.3:
@@ -127,8 +132,9 @@ class Mentions:
         words = f"{operation} of {of}" if operation != "twice" else f"twice {of}"
         return Argument(derive(operation, known.value), words=words, derived=known.derived(operation))
 
-    def add(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
+    def add(self, index: int, step: ChainStep) -> None:
         """Take note of a step's arguments and of what it returned."""
+        tool, arguments, content = step.tool, step.arguments, step.content
         mentioned: dict[str, dict[str, _Mention]] = {}
         for argument in arguments.values():
             entity = argument.entity
@@ -137,7 +143,8 @@ class Mentions:
                     origin = self._origins.setdefault(value, argument.origin)
                     words = self._definite("the same" if origin is None else "that", entity)
                     mentioned.setdefault(entity, {})[value] = _Mention(value, origin, words)
-        listed = self._add_result(index, tool, content, mentioned)
+        self._note_named(arguments)
+        listed = self._add_result(index, step, mentioned)
         for entity, mentions in mentioned.items():
             before = self._salient.pop(entity, None)
             clear = self._clear(entity, list(mentions.values()), listed.get(entity), content)
@@ -147,6 +154,7 @@ class Mentions:
 
     def forget(self, arguments: Mapping[str, Argument]) -> None:
         """Arguments of a refused call were spoken of: another of their kind is no longer the last one that was."""
+        self._note_named(arguments)
         for argument in arguments.values():
             if argument.entity and isinstance(argument.value, str):
                 self._origins.setdefault(argument.value, argument.origin)
@@ -160,30 +168,39 @@ class Mentions:
         self._salient = {entity: item for entity, item in self._salient.items() if item.origin is None}
         self._figure = None
 
-    def _add_result(
-        self, index: int, tool: Tool, content: Json, mentioned: dict[str, dict[str, _Mention]]
-    ) -> dict[str, str]:
+    def _note_named(self, arguments: Mapping[str, Argument]) -> None:
+        self._named |= {item.entity for item in arguments.values() if item.entity and item.origin is None}
+
+    def _add_result(self, index: int, step: ChainStep, mentioned: dict[str, dict[str, _Mention]]) -> dict[str, str]:
         """Note the entities of a result; return the path of those that are several, by entity."""
         listed: dict[str, str] = {}
         lists: set[str] = set()
-        for pattern, entity in result_entities(tool.returns):
+        content = step.content
+        asked = re.sub(r"\{\w+\}", "", step.phrase)
+        for pattern, entity in result_entities(step.tool.returns):
             found = [(path, value) for path, value in values_at(content, pattern) if isinstance(value, str)]
             several = "*" in pattern and len(found) > 1
             own = pattern.rpartition("*")[0] not in lists  # an item's first entity is the item itself
             lists.add(pattern.rpartition("*")[0])
+            items = list(values_at(content, pattern[: pattern.rfind("*") + 1]))  # some may lack the value
+            # "that order" would be one that the user named before, unless an order is what was asked for
+            other = self._kinds.get(entity, {entity}) & self._named and self._noun(entity).split()[-1] not in asked
             for path, value in found:
                 known = self._origins.setdefault(value, (index, path))
                 # told again on its own, it is no longer one of the list that it was first seen in
                 if known is not None and ("*" in pattern or any(part.isdigit() for part in known[1].split("."))):
                     self._origins[value] = (index, path)
-                words = [] if several else self._definite("that", entity)
+                words = [] if len(items) > 1 or other else self._definite("that", entity)
                 mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))
             if several and own and pattern.count("*") == 1:
                 listed.setdefault(entity, pattern)
         return listed
 
+    def _noun(self, entity: str) -> str:
+        return self._server.nouns.get(entity.split(".")[-1], "one")
+
     def _definite(self, word: str, entity: str) -> list[str]:
-        noun = self._server.nouns.get(entity.split(".")[-1], "one")
+        noun = self._noun(entity)
         return [f"that {noun}", f"that {noun}", f"this {noun}"] if word == "that" else [f"{word} {noun}"]
 
     def _clear(self, entity: str, mentions: list[_Mention], pattern: str | None, content: Json) -> _Mention | None:
@@ -192,7 +209,7 @@ class Mentions:
             return mentions[0]
         if pattern is None or len(mentions) < 2 or any(item.words or item.origin is None for item in mentions):
             return None
-        noun = self._server.nouns.get(entity.split(".")[-1], "one")
+        noun = self._noun(entity)
         place_in = "listed" if noun == "list" else "on the list"
         if self._rng.random() >= self._indirect:
             return _Mention(mentions[0].value, mentions[0].origin, [f"the first {noun}"])

@@ -18,7 +18,7 @@ from proverl.synth.chains.mentions import Mentions
 from proverl.synth.chains.sampler import Entities, supporting_entities
 from proverl.synth.chains.spoken import relative_moments, shift, spellings
 from proverl.synth.chains.values import NoValue, invent
-from proverl.synth.graphs.graph import parameter_entities, server_graph
+from proverl.synth.graphs.graph import server_graph, server_needs
 from proverl.synth.schema import entities_of, entity_of, plain
 
 _ATTEMPTS = 8  # tries for one step before the walk gives up
@@ -48,6 +48,7 @@ class _Walk:
         self.refused: Refused | None = None
         self.tools = {tool.name: tool for tool in server.tools if not tool.hidden}
         self.graph = server_graph(server.name)
+        self.needs = server_needs(server.name)
         self.chain = Chain(server.name, session.seed)
         self.mentions = Mentions(server, indirect, rng)
 
@@ -81,7 +82,7 @@ class _Walk:
         return self.session.call(tool.name, {name: argument.value for name, argument in arguments.items()})
 
     def _keep(self, step: ChainStep) -> None:
-        self.mentions.add(len(self.chain.steps), step.tool, step.arguments, step.content)
+        self.mentions.add(len(self.chain.steps), step)
         self.chain.steps.append(step)
         if step.refused:
             self.refusing = False
@@ -94,12 +95,12 @@ class _Walk:
         fresh = [tool for name, tool in self.tools.items() if name not in used and self.server.phrases[name]]
         known = self.mentions.entities
         if self.chain.steps and self.rng.random() < _CONNECTED:
-            fresh = [tool for tool in fresh if parameter_entities(tool) & known]
+            fresh = [tool for tool in fresh if self.needs[tool.name] & known]
         elif not self.chain.steps:
             fresh = [tool for tool in fresh if self.graph.out_degree(tool.name)]
         told = self.mentions.known_by_results
         weights = [
-            (1 if tool.read_only else _WRITING) * (_FLOWING if parameter_entities(tool) & told else 1) for tool in fresh
+            (1 if tool.read_only else _WRITING) * (_FLOWING if self.needs[tool.name] & told else 1) for tool in fresh
         ]
         return self.rng.choices(fresh, weights)[0] if fresh else None
 

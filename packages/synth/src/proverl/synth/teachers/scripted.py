@@ -20,11 +20,18 @@ _ON_TOMORROW = re.compile(
     r"|a week (?:from|after)\b|\w+ days (?:ago|later)\b)"
 )
 _IN_DAYS = re.compile(
-    r"\b(by|until|till|through|from|of|for|to|since|before|after|than|dated) in (\w+ (?:days|weeks))\b(?! at)"
+    r"\b(by|until|till|through|from|of|for|to|since|before|after|than|dated) in (\w+ (?:days|weeks))\b"
 )
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _AT_DATE = re.compile(rf"\bat (?={_MONTH} \d|\d+ {_MONTH}\b|\d{{4}}-\d\d-\d\d\b)")
 _FINAL = re.compile(r"last thing|That's (?:all|it)|Nothing else")  # said when nothing is to follow
+_ECHOED = ("me", "now")  # words that a frame does not add to a request that has them
+_ONE = re.compile(r"(?<![\w.:-])1 (unit|line|case|day|minute|night|point|share)s\b")
+_STREET_AND_TOWN = re.compile(r'", "(?=\d)')  # an address is one quotation
+_ACRONYM = re.compile(r"\b(?:iban|pin|sku|url)\b")
+_NO_NOUN = re.compile(
+    r"^(?:from|to) | (?:at|before|on|part|percent)$|[^s]s$"
+)  # parameters called "to store", "minutes before"
 _OPENING = re.compile(r"First of all|Start like|Your task|I was told|I've never|not sure how this works")
 _SHORT = 9  # words of a request behind which more can be said in the same sentence
 _OWN_VOICE = 0.4  # share of follow-up turns in the words of the persona
@@ -105,9 +112,12 @@ class _Writer:
     def _further(self, steps: Sequence[ChainStep]) -> list[str]:
         """Sentences for the rest: nobody asks for five things in one."""
         sentences: list[str] = []
+        used: list[str] = []
         while steps:
             cut = self.rng.randint(1, min(2, len(steps)))
-            opener = self.rng.choice(LASTS if cut == len(steps) and sentences else THENS)
+            ways = LASTS if cut == len(steps) and sentences else THENS
+            opener = self.rng.choice([way for way in ways if way not in used])
+            used.append(opener)
             sentences.append(opener.replace("{p}", self._joined(steps[:cut])))
             steps = steps[cut:]
         return sentences
@@ -115,7 +125,9 @@ class _Writer:
     def _joined(self, steps: Sequence[ChainStep]) -> str:
         joined = self._again(steps[0], ("do the same for {}",)) if steps[0].again else self._step(steps[0])
         for step in steps[1:]:
-            joined += self.rng.choice(JOINS) + (self._again(step, AGAIN) if step.again else self._step(step))
+            # "with the memo x, up to 7 and then ..." would run on
+            joins = [join for join in JOINS if join[0] in ",;"] if re.search("[,;]", joined) else JOINS
+            joined += self.rng.choice(joins) + (self._again(step, AGAIN) if step.again else self._step(step))
         return joined
 
     def _again(self, step: ChainStep, ways: Sequence[str]) -> str:
@@ -139,11 +151,13 @@ class _Writer:
         """The one value that was left out, and what else there is to do."""
         value = self._said(vague.step.tool, vague.withheld, vague.step.arguments[vague.withheld])
         noun = self._label(vague)
-        text = self.rng.choice(TELLS).replace("{v}", value).replace("{n}", noun)
+        ways = [way for way in TELLS if "{n}" not in way] if _NO_NOUN.search(noun) else TELLS
+        text = self.rng.choice(ways).replace("{v}", value).replace("{n}", noun)
         return _polished(" ".join([text, *self._further(rest)]))
 
     def _label(self, vague: Vague) -> str:
-        return re.sub(r"_id$", "", vague.withheld).replace("_", " ")
+        label = re.sub(r"_id$", "", vague.withheld).replace("_", " ")
+        return _ACRONYM.sub(lambda match: match[0].upper(), label)
 
     def _frame(self, text: str, rest: Sequence[str]) -> tuple[str, str, str]:
         """What stands before, around and behind a request: in the persona's words, or as a conversation goes on."""
@@ -155,7 +169,11 @@ class _Writer:
         frame = self._fitting(self.voice.frames, text, rest)
         greets = first and self.voice.greetings and self.rng.random() < _GREETING
         closes = self.voice.closings and "hank" not in frame and self.rng.random() < _CLOSING
-        closings = [closing for closing in self.voice.closings if self._is_last or not _FINAL.search(closing)]
+        closings = [
+            closing
+            for closing in self.voice.closings
+            if (self._is_last or not _FINAL.search(closing)) and not _echoes(closing, text)
+        ]
         return (
             self.rng.choice(self.voice.greetings) if greets else "",
             frame,
@@ -171,16 +189,26 @@ class _Writer:
         return self.rng.choice([frame for frame in frames if self._fits(frame, text, rest)] or ["{P}."])
 
     def _fits(self, frame: str, text: str, rest: Sequence[str]) -> bool:
-        if _FINAL.search(frame) and (rest or not self._is_last):
+        if _FINAL.search(frame) and (len(self.scene.ask.steps) > 1 or not self._is_last):
             return False
         if self.scene.turn and _OPENING.search(frame):
             return False
-        end = re.split(r"\{p\}", frame, flags=re.IGNORECASE)[-1]
+        if _echoes(frame, text):
+            return False
+        start, end = re.split(r"\{p\}", frame, flags=re.IGNORECASE)
+        if self._is_worn(start, rest):
+            return False
         if not re.search(r"\w", end):
             return True
         if re.match(r"[.?!] ", end):
             return not rest and not self.scene.ask.vague
         return len(text.split()) <= _SHORT and not re.search(r'[":;,]', text)
+
+    def _is_worn(self, start: str, rest: Sequence[str]) -> bool:
+        """Whether a sentence of this turn begins so too, or an earlier turn with as many words as one remembers."""
+        opener = start.rpartition(". ")[2]
+        again = start.count(" ") > 2 and any(start in text for text in self.scene.texts)
+        return again or bool(opener) and any(sentence.startswith(opener) for sentence in rest)
 
     def _register(self) -> str:
         return "plain" if not self.voice.greetings and not self.voice.closings else "varied"
@@ -190,7 +218,8 @@ class _Writer:
         for name in (name for name, item in arguments.items() if item.words and isinstance(item.value, int | float)):
             phrase = re.sub(rf"€?(\{{{name}\}})(?: euros?\b| EUR\b)?", r"\1", phrase)  # not "half of that amount euros"
         text = re.sub(r"\{(\w+)\}", lambda match: self._said(tool, match[1], arguments[match[1]]), phrase).strip()
-        return _AT_DATE.sub("on ", _IN_DAYS.sub(r"\1 \2 from today", _ON_TOMORROW.sub("", text)))
+        text = _AT_DATE.sub("on ", _IN_DAYS.sub(r"\1 \2 from today", _ON_TOMORROW.sub("", text)))
+        return _STREET_AND_TOWN.sub(", ", _ONE.sub(r"1 \1", text)).replace(" that that ", " that this ")
 
     def _said(self, tool: Tool, name: str, argument: Argument) -> str:
         if argument.words:
@@ -207,6 +236,10 @@ class _Writer:
 def _polished(text: str) -> str:
     """One stop is enough at the end of a quotation."""
     return re.sub(r'([.?!]")\.(?= |$)', r"\1", text)
+
+
+def _echoes(frame: str, text: str) -> bool:
+    return any(all(re.search(rf"\b{word}\b", part, re.IGNORECASE) for part in (frame, text)) for word in _ECHOED)
 
 
 def _capital(text: str) -> str:

@@ -66,7 +66,7 @@ _PAIRS = (
     ("a comet", "an asteroid"),
 )
 _BATTLES = ("Hastings", "Waterloo", "Marathon", "Agincourt", "Gettysburg", "Trafalgar")
-_PETS = ("ginger cat", "shy greyhound", "talkative parrot", "black rabbit", "old tortoise")
+_PETS = ("a ginger cat", "a shy greyhound", "a talkative parrot", "a black rabbit", "an old tortoise")
 _TEMPLATES = (
     "What's the capital of {country}?",
     "Which language do most people speak in {country}?",
@@ -75,7 +75,7 @@ _TEMPLATES = (
     "What does '{word}' mean?",
     "Use the word '{word}' in a sentence.",
     "How do you say '{greeting}' in {language}?",
-    "How do I get a {stain} stain out of {cloth}?",
+    "How do I get {stain} stains out of {cloth}?",
     "Who wrote {book}?",
     "Is {book} worth reading?",
     "How long should I cook {food}?",
@@ -83,12 +83,12 @@ _TEMPLATES = (
     "Why is it that {why}?",
     "What's the difference between {one} and {other}?",
     "Who won the battle of {battle}?",
-    "What's a good name for a {pet}?",
+    "What's a good name for {pet}?",
     "What is {a} times {b}?",
     "What's {a} plus {b}, off the top of your head?",
     "Write me a two-line poem about {animals}.",
     "Give me three words that rhyme with '{rhyme}'.",
-    "Is a {fruit} a fruit or a vegetable?",
+    "Is {fruit} a fruit or a vegetable?",
     "Which planet is number {place} from the sun?",
 )
 _OPENERS = ("", "", "", "Something else. ", "By the way. ", "One thing before I forget. ")
@@ -124,6 +124,6 @@ def unrelated(rng: Random) -> str:
         a=rng.randint(11, 99),
         b=rng.randint(11, 99),
         rhyme=rng.choice(("light", "stone", "moon", "rain", "tree", "gold")),
-        fruit=rng.choice(("tomato", "pumpkin", "cucumber", "rhubarb stalk", "olive")),
+        fruit=rng.choice(("a tomato", "a pumpkin", "a cucumber", "rhubarb", "an olive")),
         place=rng.choice(("two", "four", "five", "six", "seven")),
     )

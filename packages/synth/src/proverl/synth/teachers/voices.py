@@ -156,12 +156,12 @@ FOLLOW_UPS: dict[str, tuple[str, ...]] = {
         "All right, now please {p}.",
         "Okay. After that, {p}.",
         "That's what I needed. Can you {p} as well?",
-        "Very good. {P} next.",
+        "Very good. Next, {p}.",
         "Also, would you {p}?",
         "Before I forget: {p}.",
         "Fine. I'd also like you to {p}.",
         "Thank you. The last thing is to {p}.",
-        "{P} too, please.",
+        "And {p}, please.",
     ),
     "refused": (
         "Too bad. Then {p}.",
@@ -181,7 +181,7 @@ THENS = (
     "Also {p}.",
     "And {p}.",
     "Next, {p}.",
-    "Then please {p}.",
+    "I'd also like you to {p}.",
     "Once that's done, {p}.",
 )
 LASTS = (

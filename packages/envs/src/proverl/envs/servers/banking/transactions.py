@@ -50,7 +50,7 @@ class TransactionList(TypedDict):
     phrases=[
         "list the latest transactions on {account_id}[ of kind {kind}][ since {since}][, {limit} at most]",
         "show me what happened on {account_id}[ since {since}][, {kind} entries only]",
-        "pull up the statement of {account_id}[ as of {since}][, {limit} entries][, only {kind}]",
+        "pull up the statement of {account_id}[ as of {since}][, {limit} lines][, only {kind} entries]",
         "go through the recent bookings on {account_id}[, up to {limit} of them][, from {since} on]",
     ],
     brief=[
@@ -97,7 +97,7 @@ class OpenedDispute(TypedDict):
 @server.tool(
     phrases=[
         "dispute {transaction_id} as {reason}",
-        "open a dispute about {transaction_id}, reason {reason}",
+        "open a dispute about {transaction_id} (reason: {reason})",
         "contest {transaction_id} and give {reason} as the reason",
         "file a chargeback with the reason {reason} for {transaction_id}",
     ],

@@ -136,8 +136,8 @@ def _listing(show: Show, on_calendar: bool, on_day: bool, in_series: bool) -> Se
         "list my[ {show}] events[ on {date}][ in {calendar_id}]",
         "show me what is on my calendar[ on {date}][, only titles with {title}][, at most {limit} entries]",
         "look up the events[ of {calendar_id}][ in {series_id}][ called {title}]",
-        "pull up my agenda[ for {date}][, {show} ones only]",
-        "search my events[ for {title}][ among the {show} ones]",
+        "pull up my agenda[ for {date}][, {show} events only]",
+        "look through my events[ for {title}][ among the {show} ones]",
     ],
 )
 def list_events(
@@ -305,10 +305,10 @@ def _refuse_crossing(ctx: Context, event: Row, start: str) -> None:
 @server.tool(
     destructive=True,
     phrases=[
-        "cancel {event_id}[ with scope {scope}]",
+        "cancel {event_id}[ (scope: {scope})]",
         "call off {event_id}",
-        "drop {event_id} from the calendar[, scope {scope}]",
-        "let everyone know that {event_id} is cancelled",
+        "drop {event_id} from the calendar[ (scope: {scope})]",
+        "make sure {event_id} is cancelled",
     ],
     brief=[
         "cancel an event",

@@ -54,7 +54,7 @@ class CompanyList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the companies[ for {name}][ in the {industry} industry][ with status {status}][, {limit} at most]",
+        "go through the companies[ for {name}][ in the {industry} industry][ with status {status}][, {limit} at most]",
         "find companies[ named {name}][ with the status {status}][ from the {industry} industry]",
         "list[ up to {limit}] companies[ of the industry {industry}][ whose status is {status}]",
         "look up which companies[ called {name}] we know[ in {industry}]",
@@ -107,7 +107,7 @@ class ContactList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the contacts[ for {name}][ at {company_id}][, {limit} at most]",
+        "look through the contacts[ for {name}][ at {company_id}][, {limit} at most]",
         "find contacts[ of {company_id}][ called {name}]",
         "list[ up to {limit}] people we know[ at {company_id}][ with {name} in their name]",
         "look up whom we know[ at {company_id}][ by the name of {name}]",

@@ -55,7 +55,7 @@ class DealList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the deals[ with {company_id}][ owned by {owner_id}][ in the stage {stage}][, {limit} at most]",
+        "look through the deals[ with {company_id}][ owned by {owner_id}][ in the stage {stage}][, {limit} at most]",
         "find deals[ in the {stage} stage][ of {owner_id}][ with {company_id}]",
         "list the next[ {limit}] deals to close[ in the stage {stage}][ of {owner_id}]",
         "show me which deals[ with {company_id}] we have[ in the {stage} stage]",

@@ -57,7 +57,7 @@ class LeadList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the leads[ for {name}][ with status {status}][ owned by {owner_id}][, {limit} at most]",
+        "look through the leads[ for {name}][ with status {status}][ owned by {owner_id}][, {limit} at most]",
         "find leads[ marked as {status}][ called {name}]",
         "list the newest[ {limit}] leads[ with the status {status}][ of {owner_id}]",
         "show me which leads[ of {owner_id}] we have[ whose status is {status}]",
@@ -186,7 +186,7 @@ class LeadState(TypedDict):
 @server.tool(
     phrases=[
         "set the status of {lead_id} to {status}[ with the reason {reason}]",
-        "mark {lead_id} as {status}[, reason {reason}]",
+        "mark {lead_id} as {status}[ (reason: {reason})]",
         "change {lead_id} to {status}",
         "move {lead_id} to {status} in the lead list[ and note {reason} as the reason]",
         "note that {lead_id} is {status} now[; the reason is {reason}]",

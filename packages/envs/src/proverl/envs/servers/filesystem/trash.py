@@ -110,7 +110,7 @@ def list_trashed_paths(ctx: Context, limit: Annotated[Count, "Items shown at mos
     phrases=[
         "restore {name} from the trash",
         "bring back {name}, which I threw away",
-        "undelete {name} and put it where it was",
+        "undelete {name}",
     ],
     brief=[
         "restore something from the trash",

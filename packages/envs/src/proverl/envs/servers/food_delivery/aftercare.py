@@ -112,7 +112,7 @@ class RefundedOrder(TypedDict):
 @server.tool(
     phrases=[
         "refund {food_order_id} with the reason {reason}[, {dish_id} only]",
-        "give the money for[ {dish_id} in] {food_order_id} back, reason {reason}",
+        "give the money for[ {dish_id} in] {food_order_id} back (reason: {reason})",
         "issue a refund for {food_order_id}[, limited to {dish_id},] with the reason {reason}",
         "pay the customer back for {food_order_id}[, just for {dish_id}], stating {reason} as the reason",
         "enter {reason} as a complaint about {food_order_id} and refund[ {dish_id} from] it",

@@ -78,7 +78,7 @@ class FoodOrderList(TypedDict):
         "list the latest food orders[ of {customer_id}][ that are {status}][, {limit} at most]",
         "show me food orders[ with the status {status}][ placed by {customer_id}][, up to {limit}]",
         "look up the food orders[ at {restaurant_id}][, only those that are {status}]",
-        "find food orders[ that {customer_id} placed][ with {restaurant_id}][, {limit} of them]",
+        "go through the food orders[ that {customer_id} placed][ with {restaurant_id}][, {limit} of them]",
         "check what has been ordered lately[ by {customer_id}][ from {restaurant_id}][, the last {limit} orders]",
     ],
 )
@@ -179,7 +179,7 @@ class CancelledOrder(TypedDict):
     destructive=True,
     phrases=[
         "cancel {food_order_id} with the reason {reason}",
-        "call {food_order_id} off, reason {reason}",
+        "call {food_order_id} off (reason: {reason})",
         "stop {food_order_id} before it is cooked and note {reason} as the reason",
         "withdraw {food_order_id} and give {reason} as the reason",
         "take back {food_order_id} (reason: {reason}) so that the customer pays nothing",

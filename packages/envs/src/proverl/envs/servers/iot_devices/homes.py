@@ -99,9 +99,9 @@ class AlarmState(TypedDict):
     phrases=[
         "arm the alarm of {home_id} in {level} mode",
         "set the alarm at {home_id} to {level} mode",
-        "switch on the alarm system of {home_id} at the level {level}",
+        "switch on the alarm system of {home_id} in {level} mode",
         "protect {home_id} with the alarm in {level} mode",
-        "activate the alarm in {home_id} and choose the level {level}",
+        "activate the alarm in {home_id} and choose {level} mode",
     ],
     brief=[
         "arm an alarm",

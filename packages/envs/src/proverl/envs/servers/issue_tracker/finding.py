@@ -76,8 +76,8 @@ class IssueList(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "search the issues[ in {project_id}][ of {sprint_id}][ assigned to {assignee_id}][ with the status {status}]"
-        "[ for {text}][, {limit} at most]",
+        "look through the issues[ in {project_id}][ of {sprint_id}][ assigned to {assignee_id}]"
+        "[ with the status {status}][ for {text}][, {limit} at most]",
         "find issues[ about {text}][ in {project_id}][ whose status is {status}][, up to {limit}]",
         "list the newest[ {limit}] issues[ in {project_id}][ with status {status}][ assigned to {assignee_id}]",
         "show me the issues[ planned for {sprint_id}][ that mention {text}][, only those of {assignee_id}]",

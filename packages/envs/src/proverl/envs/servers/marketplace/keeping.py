@@ -101,7 +101,7 @@ class EndedListing(TypedDict):
 @server.tool(
     destructive=True,
     phrases=[
-        "end {listing_id} early, reason {reason}",
+        "end {listing_id} early (reason: {reason})",
         "take {listing_id} off the marketplace with the reason {reason}",
         "withdraw {listing_id} from sale and give {reason} as the reason",
         "stop selling {listing_id}; the reason is {reason}",

@@ -111,10 +111,10 @@ class CreatedListing(TypedDict):
 
 @server.tool(
     phrases=[
-        "list {title} for {price}, condition {condition}[, format {format}][, for {days} days]",
-        "sell {title} for {price}, in {condition} condition[, format {format}][, running {days} days]",
-        "put {title} up for sale at {price}, condition {condition}[, as a {format} listing][, for {days} days]",
-        "create a[ {format}] listing: {title}, condition {condition}, price {price}[, for {days} days]",
+        "list {title} for {price}, condition {condition}[, {format} listing][, for {days} days]",
+        "sell {title} for {price}, in {condition} condition[, {format} listing][, running {days} days]",
+        "put {title} up for sale at {price}, condition {condition}[, {format} listing][, for {days} days]",
+        "create this[ {format}] listing: {title}, condition {condition}, price {price}[, for {days} days]",
         "advertise {title} in {condition} condition and ask {price} for it[; it should run for {days} days]",
     ],
     brief=[

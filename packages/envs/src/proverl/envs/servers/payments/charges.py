@@ -98,7 +98,7 @@ class CreatedRefund(TypedDict):
         "refund[ {amount} euros of] {charge_id} with the reason {reason}",
         "return the money of {charge_id}[, only €{amount} of it], with {reason} as the reason",
         "reverse {charge_id}[ by {amount} euros] as {reason}",
-        "pay[ {amount} euros of] {charge_id} back to the customer, reason {reason}",
+        "pay[ {amount} euros of] {charge_id} back to the customer (reason: {reason})",
         "issue a refund[ of {amount} EUR] for {charge_id} and note {reason} as the reason",
     ],
     brief=[

@@ -147,7 +147,7 @@ def _adjust(ctx: Context, level: Row, change: int, reason: str, shelf_count_id: 
 @server.tool(
     phrases=[
         "adjust the stock of {sku_id} at {store_id} by {units} units, reason: {reason}",
-        "correct the records of {store_id}: {units} of {sku_id}, reason {reason}",
+        "correct the records of {store_id}: {units} of {sku_id} (reason: {reason})",
         "book {units} of {sku_id} at {store_id} as {reason}",
         "register {units} of {sku_id} as {reason} at {store_id}",
         "make a stock adjustment at {store_id} for {units} of {sku_id}, marked as {reason}",

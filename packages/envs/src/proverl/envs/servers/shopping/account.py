@@ -83,7 +83,7 @@ def list_addresses(ctx: Context) -> AddressList:
         "save {street}, {town} as a delivery address called {label}",
         "add the address {street}, {town} to my account under the name {label}",
         "store a new address {label}: {street}, {town}",
-        "register {street} in {town} as my address {label}",
+        "register {street}, {town} as my address {label}",
         "create a delivery address named {label} at {street}, {town}",
     ],
     brief=[

@@ -114,7 +114,7 @@ def get_feed(
 @server.tool(
     read_only=True,
     phrases=[
-        "search the posts[ for {query}][, {limit} at most]",
+        "look through the posts[ for {query}][, {limit} at most]",
         "find posts[ that say {query}][ by {profile_id}]",
         "look for posts[ from {profile_id}][ that mention {query}]",
         "show me posts[ of {profile_id}][ with {query} in them][, the latest {limit}]",

@@ -269,7 +269,7 @@ class HeldFlight(TypedDict):
         "add {flight_id} to {itinerary_id} for {passenger_id}, {fare} fare",
         "reserve a {fare} ticket on {flight_id} for {passenger_id} as part of {itinerary_id}",
         "put {passenger_id} on {flight_id} with a {fare} fare in {itinerary_id}",
-        "hold a place on {flight_id} for {passenger_id}, fare {fare}, within {itinerary_id}",
+        "hold a place on {flight_id} for {passenger_id} at the {fare} fare within {itinerary_id}",
     ],
     brief=[
         "book somebody on a flight",

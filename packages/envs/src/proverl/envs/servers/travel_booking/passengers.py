@@ -81,7 +81,7 @@ class PassengerView(TypedDict):
 @server.tool(
     read_only=True,
     phrases=[
-        "find passengers[ called {name}][, {limit} at most]",
+        "list the passengers[ called {name}][, {limit} at most]",
         "look up the travellers[ with {name} in their name]",
         "search the passenger profiles[ for {name}]",
         "show me the[ first {limit}] passengers[ whose name contains {name}]",

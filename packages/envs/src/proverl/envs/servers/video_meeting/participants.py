@@ -94,7 +94,7 @@ class ChangedParticipant(TypedDict):
         "use the host controls to {action} {participant_id}",
         "go ahead and {action} {participant_id}",
         "take action in the meeting and {action} {participant_id}",
-        "apply the host control {action} to {participant_id}",
+        "use my rights as the host to {action} {participant_id}",
     ],
     brief=[
         "use the host controls on somebody",
