@@ -79,6 +79,11 @@ class ProfileConfig:
     gpu_tflops: float = 989  # dense bfloat16 peak, 10^12 operations a second
     gpu_bandwidth: float = 3.35  # of its memory, 10^12 bytes a second
 
+    def __post_init__(self) -> None:
+        for name, least in (("nodes", 1), ("gpus_per_node", 0), ("tensor_parallel", 1), ("synth_processes", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"profile.{name} is {getattr(self, name)}; it is at least {least}")
+
 
 def _reward_schema(source: Any, handler: Any) -> CoreSchema:
     """Check settings of the built-in reward as any group's; `_target_` among them names a user's class instead."""
@@ -91,7 +96,7 @@ def _reward_schema(source: Any, handler: Any) -> CoreSchema:
     return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig))
 
 
-@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@checked_dataclass(frozen=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class Config:
     """One run. `seed` and the groups decide its result; `plan`, `runs_dir` and `tracking` do not."""
 
@@ -111,6 +116,10 @@ class Config:
     probe: ProbeConfig
     tracking: TrackingConfig
     profile: ProfileConfig
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed is {self.seed}; it is at least 0 and less than {2**31}")
 
 
 def typed(composed: DictConfig) -> Config:
@@ -167,9 +176,15 @@ def _sentence(problem: ErrorDetails, known: list[str]) -> str:
         if isinstance(problem["loc"][-1], int):
             return f"{place.rpartition('.')[0]} is {_shown(problem['input'])}: it has too few values."
         return f"{place} is missing: add it to its file under conf/."
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ").rstrip(".")
+    message = (
+        problem["msg"]
+        .replace("a valid tuple", "a list, e.g. [a,b]")
+        .removeprefix("Value error, ")
+        .removeprefix("Assertion failed, ")
+        .rstrip(".")
+    )
     if problem["type"] in ("value_error", "assertion_error"):
-        return f"{place}: {message}." if place not in message else f"{message}."
+        return f"{place}: {message}." if place and place not in message else f"{message}."
     return f"{place} is {_shown(problem['input'])}: {message.replace('Input should', 'it should', 1)}."
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic_core import to_jsonable_python
 from rich.table import Table
 
-from experiments.cache import Entry, StageCache, code_digest, digest
+from experiments.cache import Entry, StageCache, code_digest, digest, file_digest
 from experiments.config import Config, ConfigError
 from experiments.progress import Report, Screen
 from proverl.core import Json
@@ -43,9 +43,9 @@ class Stage:
     """One output of a run.
 
     `depends` names the groups and values that the output depends on, `code` the packages, `reads` the earlier outputs,
-    `also_reads` those that only some configs need; together they make the key that it is cached under. `work` fills the
-    folder that it is given; with `resumes` it goes on with what a killed run left there. `seconds` predicts its cost;
-    `needs` names what this machine lacks for it, a sentence each.
+    `also_reads` those that only some configs need, `files` the user's; together they make the key that it is cached
+    under. `work` fills the folder that it is given; with `resumes` it goes on with what a killed run left there.
+    `seconds` predicts its cost; `needs` names what this machine lacks for it, a sentence each.
     """
 
     name: str  # as written in `stages`
@@ -57,6 +57,7 @@ class Stage:
     seconds: Callable[[Config], float]
     reads: tuple[str, ...] = ()
     also_reads: Callable[[Config], tuple[str, ...]] = lambda config: ()
+    files: Callable[[Config], tuple[str, ...]] = lambda config: ()
     resumes: bool = False
     rows: Rows | None = None
     optional: bool = False  # left out, not refused, when what it reads is neither asked for nor cached
@@ -83,6 +84,7 @@ def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> 
     return {
         "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
         "code": code_digest((*stage.code, *_users_code(config, stage))),
+        "files": {name: file_digest(Path(name)) for name in stage.files(config)},
         "inputs": {name: earlier[name].key for name in stage.inputs(config)},
     }
 

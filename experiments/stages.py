@@ -215,6 +215,7 @@ STAGES = (
         output="synth",
         title="Synthesising tasks",
         depends=("seed", "envs", "synth", "teacher"),
+        files=lambda config: (config.synth.own_tasks,) if config.synth.own_tasks else (),
         code=_SYNTH,
         work=_synth,
         resumes=True,

@@ -161,6 +161,17 @@ def test_a_stage_on_somebodys_own_server_depends_on_its_code(tmp_path, monkeypat
     assert server_packages(["anything"]) == {"own_server"}
 
 
+def test_the_users_own_tasks_are_part_of_the_key(tmp_path):
+    synth = next(stage for stage in STAGES if stage.output == "synth")
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text("one")
+    before, again = (dependencies(config(f"synth.own_tasks={mine}"), synth, {}) for _ in range(2))
+    mine.write_text("two")
+    after = dependencies(config(f"synth.own_tasks={mine}"), synth, {})
+    assert before == again and before["files"] != after["files"]
+    assert dependencies(config(), synth, {})["files"] == {}
+
+
 def test_a_job_is_named_by_everything_that_decides_its_result():
     def named(*overrides):
         values = flat(config(*overrides))

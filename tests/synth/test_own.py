@@ -1,6 +1,7 @@
 """A user's own tasks: proven as the others are, and every fault told with its line and field."""
 
 import json
+import re
 
 import pytest
 
@@ -81,6 +82,54 @@ def test_rows_without_calls_expect_none_and_a_missing_tool_is_not_offered(tmp_pa
 def test_a_faulty_row_is_named(tmp_path, faulty, told):
     with pytest.raises(InvalidTasks, match=told):
         read(tmp_path, faulty)
+
+
+def written(tmp_path, text):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+GOOD = {"servers": ["banking"], "seed": 3, "turns": ["Who are our customers?"], "calls": [[{"name": "find_customers"}]]}
+
+
+def test_a_byte_order_mark_windows_line_ends_and_line_separators_in_a_text_are_read(tmp_path):
+    odd = json.dumps({**GOOD, "turns": ["Who are\u2028our\x85customers?"]}, ensure_ascii=False)
+    tasks = read_own_tasks(written(tmp_path, f"\ufeff{json.dumps(GOOD)}\r\n\r\n{odd}\r\n"), Limits())
+    assert [task.id for task in tasks] == ["own-1", "own-3"]
+    assert tasks[1].turns == ("Who are\u2028our\x85customers?",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], "mine.jsonl has no rows"),
+        ([{**GOOD, "id": "a"}, {**GOOD, "id": "a"}], "line 2: id is 'a', as in line 1"),
+        ([{**GOOD, "id": "own-2"}, GOOD], "line 2: id is 'own-2', as in line 1"),
+        ([{**GOOD, "id": "train-0-banking-0"}], "line 1: id is 'train-0-banking-0', as of a row that is made here"),
+        ([{**GOOD, "tool": ["find_customers"]}], "line 1: tool: there is no such field"),
+        ([{**GOOD, "servers": [], "calls": [[]]}], "line 1: servers is empty"),
+        ([{**GOOD, "seed": 10**30}], f"line 1: seed is {10**30}; it is at least 0"),
+        ([{**GOOD, "seed": True}], "line 1: seed: Input should be a valid integer, got 'True'"),
+        *[
+            (
+                [{**GOOD, "calls": [[{"name": "find_customers", "arguments": {"name": {"$result": odd}}}]]}],
+                "line 1: calls.0.0: a reference is {",
+            )
+            for odd in ({"step": None, "field": "x"}, {"step": 0}, {"step": "zero", "field": "x"})
+        ],
+    ],
+)  # fmt: skip
+def test_a_hostile_file_is_named(tmp_path, rows, told):
+    with pytest.raises(InvalidTasks, match=re.escape(told)):
+        read_own_tasks(written(tmp_path, "\n".join(map(json.dumps, rows))), Limits())
+
+
+def test_a_file_that_is_no_utf_8_is_named(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_bytes('{"id": "é"}'.encode("latin-1"))
+    with pytest.raises(InvalidTasks, match="mine.jsonl is no UTF-8 text.* at byte 8"):
+        read_own_tasks(path, Limits())
 
 
 def test_every_faulty_row_is_told_at_once(tmp_path):

@@ -1,12 +1,20 @@
 """Settings of the `synth` group."""
 
 from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
 
 from proverl.envs import Session
 from proverl.synth.teachers.voices import VOICES
 
 _SHARES = ("irrelevant", "turn_decay", "indirect", "recovery")
 PERSONAS = tuple(VOICES)
+_BOUNDS = {
+    "train_tasks": (1, 10_000_000), "heldout_tasks": (1, 10_000_000), "tasks_per_world": (1, 10_000),
+    "max_tools": (0, 10_000), "max_characters": (0, 10**9), "when2call": (0, 10_000_000),
+    "xlam_irrelevance": (0, 10_000_000),
+}  # fmt: skip
+_LONGEST = 100  # of a chain, a conversation, a list of distractors
 
 
 @dataclass(frozen=True)
@@ -53,18 +61,34 @@ class SynthConfig:
                 raise ValueError(f"synth.{name} is {value}; it is a share between 0 and 1")
         for name in ("distractor_tools", "chain_length", "user_turns"):
             low, high = getattr(self, name)
-            if not 1 <= low <= high:
-                raise ValueError(f"synth.{name} is [{low}, {high}]; give [least, most] with 1 <= least <= most")
+            if not 1 <= low <= high <= _LONGEST:
+                told = f"give [least, most] with 1 <= least <= most <= {_LONGEST}"
+                raise ValueError(f"synth.{name} is [{low}, {high}]; {told}")
         if self.clarification + self.abstention > 1:
             raise ValueError("synth.clarification and synth.abstention are shares of all tasks; together at most 1")
-        if len(self.information) != 3 or abs(sum(self.information) - 1) > 1e-6 or min(self.information) < 0:
+        if (
+            len(self.information) != 3
+            or not all(map(isfinite, self.information))
+            or abs(sum(self.information) - 1) > 1e-6
+            or min(self.information) < 0
+        ):
             told = "give the shares of complete, missing and minimal queries, e.g. [0.6, 0.2, 0.2]"
             raise ValueError(f"synth.information is {list(self.information)}; {told}")
         if not self.personas or (unknown := set(self.personas) - set(PERSONAS)):
             raise ValueError(f"synth.personas has {sorted(unknown) if self.personas else 'none'}; there are {PERSONAS}")
-        for name in ("train_tasks", "heldout_tasks", "tasks_per_world"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least 1")
+        for name, (least, most) in _BOUNDS.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least {least} and at most {most:,}")
+        outside, room = self.when2call + self.xlam_irrelevance, round(self.train_tasks * self.abstention)
+        if outside > room:
+            raise ValueError(
+                f"synth.when2call and synth.xlam_irrelevance are {outside} rows; synth.abstention leaves them {room}"
+            )
+        if self.own_tasks and not Path(self.own_tasks).is_file():
+            raise ValueError(f"synth.own_tasks is {self.own_tasks!r}; there is no such file")
         if not self.servers:
             raise ValueError("synth.servers is empty; name at least one server, e.g. [banking]")
-        Session(self.servers, seed=0).close()  # each can be loaded, and no two offer tools of one name
+        try:
+            Session(self.servers, seed=0).close()  # each can be loaded, and no two offer tools of one name
+        except ValueError as error:
+            raise ValueError(f"synth.servers is {list(self.servers)}: {error}") from None

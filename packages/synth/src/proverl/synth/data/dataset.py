@@ -165,7 +165,12 @@ def brief(error: ValueError) -> str:
         return str(error)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where + ': ' if where else ''}{first['msg']}, got {str(first['input'])[:80]!r}"
+    if first["type"] == "unexpected_keyword_argument":
+        return f"{where}: there is no such field"
+    told = first["msg"]
+    if first["type"] == "value_error":  # a rule of ours, which names the value
+        return told.removeprefix("Value error, ")
+    return f"{where + ': ' if where else ''}{told}, got {str(first['input'])[:80]!r}"
 
 
 def count_rows(path: Path) -> int | None:

@@ -11,27 +11,33 @@ sources, the final state. A row without calls expects none; `missing` names a to
 """
 
 import asyncio
-from dataclasses import dataclass, field
+import re
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from proverl.agent import Limits
-from proverl.core import Call, Json, Task, TaskKind, Tool, resolve
+from proverl.core import Call, Json, Task, TaskKind, Tool, find_references, resolve
 from proverl.envs import Session, start_time
 from proverl.synth.assemble import final_digest, system_text
+from proverl.synth.data.dataset import brief
 from proverl.synth.proof import state_edges
 from proverl.synth.scene import Attempt
 from proverl.synth.trace import Trace
 from proverl.synth.validate import check_sources, replay
+
+_STRICT = ConfigDict(extra="forbid", strict=True)  # a mistyped key is no key of ours
+_MADE = re.compile("(train|heldout)-.*")  # ids of rows that are made here
 
 
 class InvalidTasks(ValueError):
     """Rows of a user's file that cannot be used: one line each, with the row, the field and what would be right."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class OwnCall:
     """One expected call."""
 
@@ -39,7 +45,7 @@ class OwnCall:
     arguments: dict[str, Json] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class OwnTask:
     """One row of the file."""
 
@@ -52,6 +58,12 @@ class OwnTask:
     id: str = ""
 
     def __post_init__(self) -> None:
+        if not self.servers:
+            raise ValueError('servers is empty; name those whose tools are on offer, e.g. ["banking"]')
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed is {self.seed}; it is at least 0 and less than {2**31}")
+        if _MADE.fullmatch(self.id):
+            raise ValueError(f"id is {self.id!r}, as of a row that is made here; give another, or none")
         if not self.turns or not all(text.strip() for text in self.turns):
             raise ValueError("turns has an empty text; write what the user says in each turn")
         if len(self.calls) != len(self.turns):
@@ -62,22 +74,34 @@ _ADAPTER = TypeAdapter(OwnTask)
 
 
 def read_own_tasks(path: Path, limits: Limits) -> list[Task]:
-    """The file's tasks, each executed and proven. Raises FileNotFoundError, or InvalidTasks naming every faulty row."""
-    tasks, faults = [], []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    """The file's tasks, each executed and proven. Raises OSError, or InvalidTasks naming every faulty row."""
+    tasks: list[Task] = []
+    faults: list[str] = []
+    lines: dict[str, int] = {}  # of every id
+    for number, line in enumerate(_lines(path), 1):
         if not line.strip():
             continue
         try:
-            tasks.append(_proven(_ADAPTER.validate_json(line), f"own-{number}", limits))
+            task = _proven(_ADAPTER.validate_json(line), f"own-{number}", limits)
+            if (earlier := lines.setdefault(task.id, number)) != number:
+                raise ValueError(f"id is {task.id!r}, as in line {earlier}; give another, or none")
+            tasks.append(task)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "row"
-            faults.append(f"{path}, line {number}: {where}: {first['msg']}, got {str(first['input'])[:80]!r}")
+            faults.append(f"{path}, line {number}: {brief(error)}")
         except ValueError as error:
             faults.append(f"{path}, line {number}: {error}")
+    if not tasks and not faults:
+        faults = [f"{path} has no rows"]
     if faults:
         raise InvalidTasks("\n".join(faults))
     return tasks
+
+
+def _lines(path: Path) -> list[str]:
+    try:  # `splitlines` would also split at characters that may stand in a JSON text
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise InvalidTasks(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}") from None
 
 
 def _proven(row: OwnTask, id: str, limits: Limits) -> Task:
@@ -122,9 +146,14 @@ def _performed(row: OwnTask, session: Session, offered: set[str]) -> list[Attemp
             if call.name not in offered:
                 raise ValueError(f"{where}: {call.name!r} is not among the tools on offer")
             try:
+                list(find_references(call.arguments))
+            except (KeyError, TypeError, ValueError, OverflowError):
+                told = 'a reference is {"$result": {"step": NUMBER, "field": "path.in.the.result"}}'
+                raise ValueError(f"{where}: {told}, not in {str(call.arguments)[:80]}") from None
+            try:
                 arguments: Any = resolve(call.arguments, {i: made.result.content for i, made in enumerate(attempts)})
             except KeyError as error:
-                raise ValueError(f"{where}: {error.args[0]}") from None
+                raise ValueError(f"{where}: {str(error.args[0])[:300]}") from None
             result = session.call(call.name, arguments)
             if not result.ok:
                 raise ValueError(f"{where}: {call.name} is refused: {result.message}")
