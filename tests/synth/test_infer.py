@@ -1,6 +1,9 @@
 """What names the same thing is found by calling, without types, without names, and over MCP."""
 
 import re
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import count
 from random import Random
 
 import pytest
@@ -135,6 +138,42 @@ def test_a_text_is_made_to_fit_a_pattern():
 def test_refusals_are_alike_whatever_they_name():
     one, two = (Result(None, ErrorCode.REJECTED, f"card {value} is frozen; unfreeze it") for value in ("C-1", "C-2"))
     assert label(one, ["C-1"]) == label(two, ["C-2"]) != label(Result(), [])
+
+
+def test_tools_whose_answers_change_are_named():
+    tools = without_types(visible_tools("banking"))
+    steady = infer_types(tools[:3], local_sessions("banking"), seeds=(0,))
+    assert steady.unsteady == ()
+    turns = count()
+
+    @contextmanager
+    def opened(seed):
+        with local_sessions("banking")(seed) as ask:
+            yield (
+                lambda name, arguments: (
+                    replace(result, content={"turn": next(turns)}) if (result := ask(name, arguments)).ok else result
+                )
+            )
+
+    assert infer_types(tools[:1], opened, seeds=(0,)).unsteady == ("find_customers",)
+
+
+def test_a_server_that_fails_leaves_no_connection_open():
+    closed = []
+
+    @contextmanager
+    def opened(seed):
+        try:
+            yield fails
+        finally:
+            closed.append(seed)
+
+    def fails(name, arguments):
+        raise RuntimeError("it is gone")
+
+    with pytest.raises(RuntimeError, match="it is gone"):
+        infer_types(without_types(visible_tools("banking")[:3]), opened, seeds=(0,))
+    assert closed == [0]
 
 
 def test_a_remote_session_answers_like_a_local_one():

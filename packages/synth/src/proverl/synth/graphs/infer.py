@@ -31,6 +31,7 @@ class Inferred:
     tools: list[Tool]
     calls: int
     unproven: tuple[Field, ...]  # fields that were never seen and typed by name or shape alone
+    unsteady: tuple[str, ...]  # reading tools that answer the same call on the same state with something else
 
 
 def infer_types(
@@ -45,7 +46,10 @@ def infer_types(
     """
     worlds = [Explorer(tools, open_session, seed, clock(seed)) for seed in seeds]
     for world in worlds:
-        world.explore()
+        try:
+            world.explore()
+        finally:
+            world.probe.close()  # an open connection of a server that fails would keep this process from ending
     evidence = Evidence(worlds)
     entities = [entity for group in groups(worlds) for entity in entities_in(group, evidence)]
     _name(entities, tools)
@@ -57,7 +61,8 @@ def infer_types(
         for key in entity.parameters:
             asked[key].append(entity.name)
     typed = [_typed(tool, {**guessed, **of_field}, asked) for tool in tools]
-    return Inferred(typed, sum(world.probe.calls for world in worlds), tuple(sorted(guessed)))
+    unsteady = sorted({name for world in worlds for name in world.probe.unsteady()})
+    return Inferred(typed, sum(world.probe.calls for world in worlds), tuple(sorted(guessed)), tuple(unsteady))
 
 
 def _name(entities: Sequence[Entity], tools: Sequence[Tool]) -> None:

@@ -16,6 +16,7 @@ Field = tuple[str, str]  # a tool and a path in its result, `*` for a list index
 Value = str | int
 Asked = tuple[str, dict[str, Json]]  # a tool and its arguments
 
+_SECONDS = 60.0  # for each answer of a remote server
 _LONGEST = 200  # characters of a value that may name something
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d.*)?|\d\d?:\d\d(:\d\d)?|-?\d{1,4}|-?\d+[.,]\d+")
 
@@ -37,8 +38,10 @@ def remote_sessions(server: Any) -> OpenSession:
     """Sessions of any MCP server: a URL, a command to start, or a function that makes an in-process server.
 
     Every one is a connection of its own; inferring calls what writes, so let it be a server whose state may be lost.
-    A command or a function begins with a fresh state each time; behind a URL, the state stays.
+    A command or a function begins with a fresh state each time; behind a URL, the state stays. Asking raises ValueError
+    when a call is not answered in time.
     """
+    from anyio import fail_after
     from anyio.from_thread import start_blocking_portal
 
     from proverl.envs.client import RemoteSession  # imported late: ours need no MCP
@@ -49,7 +52,15 @@ def remote_sessions(server: Any) -> OpenSession:
             start_blocking_portal() as portal,
             portal.wrap_async_context_manager(RemoteSession(server() if callable(server) else server, seed)) as session,
         ):
-            yield lambda name, arguments: portal.call(session.execute, Call(name, arguments))
+
+            async def answer(name: str, arguments: dict[str, Json]) -> Result:
+                try:
+                    with fail_after(_SECONDS):
+                        return await session.execute(Call(name, arguments))
+                except TimeoutError:
+                    raise ValueError(f"{name} of {server} has not answered within {_SECONDS:g} s") from None
+
+            yield lambda name, arguments: portal.call(answer, name, arguments)
 
     return opened
 
@@ -67,6 +78,7 @@ class Probe:
         self._live: AbstractContextManager[Ask] | None = None
         self._ask: Ask | None = None
         self._answers: dict[str, Result] = {}
+        self._first: dict[str, tuple[dict[str, Json], Result]] = {}  # of what only reads: its first success
 
     def ask(self, name: str, arguments: dict[str, Json]) -> Result:
         """The answer to one call on a clean session."""
@@ -80,7 +92,9 @@ class Probe:
             if result.ok:
                 for path, value in self.leaves(name, result.content):
                     self.values.setdefault((name, path), {})[value] = None
-                if not self.tools[name].read_only:
+                if self.tools[name].read_only:
+                    self._first.setdefault(name, (arguments, result))
+                else:
                     self.successes.setdefault(name, []).append((arguments, result.content))
                     self.close()
         return self._answers[key]
@@ -99,11 +113,22 @@ class Probe:
             ask(*first)
             return [ask(*call) for call in then]
 
+    def unsteady(self) -> set[str]:
+        """The reading tools that answer a call on a fresh session with something else than before."""
+        self.close()
+        found: set[str] = set()
+        with self._open(self._seed) as ask:
+            for name, (arguments, result) in self._first.items():
+                self.calls += 1
+                if ask(name, arguments) != result:
+                    found.add(name)
+        return found
+
     def close(self) -> None:
         """Close the open session; the next call opens another."""
-        if self._live is not None:
-            self._live.__exit__(None, None, None)
-        self._live = self._ask = None
+        live, self._live, self._ask = self._live, None, None
+        if live is not None:
+            live.__exit__(None, None, None)
 
 
 def _leaves(content: Json, path: str = "") -> Iterator[tuple[str, Value]]:
