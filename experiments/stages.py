@@ -19,6 +19,7 @@ from proverl.evals.config import EvalsConfig
 
 if TYPE_CHECKING:
     from proverl.evals import EvaluationRecord
+    from proverl.synth.teachers.endpoint import EndpointTeacher
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
 MODEL, CHECKPOINTS = "model", "checkpoints"
@@ -31,13 +32,11 @@ def _synth(inputs: Inputs, folder: Path) -> None:
     from proverl.synth.data.own import InvalidTasks
     from proverl.synth.data.references import references
     from proverl.synth.processes import ProcessesDied
-    from proverl.synth.teachers.endpoint import EndpointError, EndpointTeacher
+    from proverl.synth.teachers.endpoint import EndpointError
 
     config = inputs.config
     total = config.synth.train_tasks + config.synth.heldout_tasks
-    # beside the stages: what a model was paid to say outlives a change of anything else
-    journal = Path(config.runs_dir) / "teacher.sqlite"
-    endpoint = None if config.teacher.scripted else EndpointTeacher(config.teacher, journal, f"seed-{config.seed}")
+    endpoint = None if config.teacher.scripted else _endpoint(config)
     synthesis = Synthesis(
         config.synth,
         config.seed,
@@ -47,8 +46,6 @@ def _synth(inputs: Inputs, folder: Path) -> None:
         lambda done, note: inputs.report(done, total, note),
     )
     try:
-        if endpoint:
-            endpoint.check()
         write_dataset(synthesis, folder)
     except (Impossible, InvalidTasks, EndpointError) as error:
         raise RunError(f"{str(error).rstrip('.')}.") from None
@@ -57,6 +54,32 @@ def _synth(inputs: Inputs, folder: Path) -> None:
     write_card(folder, references())
     if endpoint:
         (folder / "spent.json").write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")
+
+
+def _endpoint(config: Config) -> "EndpointTeacher":
+    from proverl.synth.teachers.endpoint import EndpointTeacher
+
+    # beside the stages: what a model was paid to say outlives a change of anything else
+    return EndpointTeacher(config.teacher, Path(config.runs_dir) / "teacher.sqlite", f"seed-{config.seed}")
+
+
+def _synth_needs(config: Config) -> list[str]:
+    """What is wrong with the tasks of the user's own and with the teacher's endpoint."""
+    from proverl.synth.data.own import InvalidTasks, read_own_tasks
+    from proverl.synth.teachers.endpoint import EndpointError
+
+    told = []
+    try:
+        if config.synth.own_tasks:
+            read_own_tasks(Path(config.synth.own_tasks), config.envs.limits)
+    except (InvalidTasks, OSError) as error:
+        told.append(f"synth.own_tasks: {error}")
+    try:
+        if not config.teacher.scripted:
+            _endpoint(config).check()
+    except EndpointError as error:
+        told.append(f"{error}.")
+    return told
 
 
 def _warmstart(inputs: Inputs, folder: Path) -> None:
@@ -218,6 +241,7 @@ STAGES = (
         files=lambda config: (config.synth.own_tasks,) if config.synth.own_tasks else (),
         code=_SYNTH,
         work=_synth,
+        needs=_synth_needs,
         resumes=True,
         seconds=lambda c: (c.synth.train_tasks + c.synth.heldout_tasks) * c.profile.synth_task_seconds,
     ),

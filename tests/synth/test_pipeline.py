@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 from endpoint_server import answer, serving
@@ -19,10 +21,12 @@ from proverl.synth import (
     SynthConfig,
     Synthesis,
     Workers,
+    pipeline,
     read_tasks,
     synthesize,
     write_dataset,
 )
+from proverl.synth.block import Block, BlockMaker
 from proverl.synth.data.own import InvalidTasks
 from proverl.synth.teachers.config import TeacherConfig
 from proverl.synth.teachers.endpoint import EndpointTeacher
@@ -171,3 +175,31 @@ def test_a_model_that_only_talks_makes_no_rows(tmp_path, monkeypatch):
         config = SynthConfig(servers=("banking",), abstention=0, clarification=0)
         with pytest.raises(Impossible, match="the teacher gave no usable reply"):
             synthesize(config, 0, "train", 1, Limits(), teacher)
+
+
+class _Silent(BlockMaker):
+    """Calendar has no chain to give."""
+
+    async def make(self, split, server, number):
+        return Block() if server == "calendar" else await super().make(split, server, number)
+
+
+def test_what_a_server_has_no_more_of_others_make_and_the_counts_say_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(pipeline, "BlockMaker", _Silent)
+    write_dataset(Synthesis(replace(CONFIG, train_tasks=8, heldout_tasks=2), 0, Limits()), tmp_path)
+    assert {task.notes["server"] for task in read_tasks(tmp_path / "train.parquet")} == {"banking"}
+    counts = json.loads((tmp_path / "counts.json").read_text())
+    assert (counts["train"]["kept"], counts["train"]["ceded"]) == (8, {"calendar": 4})
+
+
+def test_when_no_server_has_more_the_error_says_how_many_there_were(monkeypatch):
+    monkeypatch.setattr(pipeline, "BlockMaker", _Silent)
+    with pytest.raises(Impossible, match="calendar gave 0 train tasks .* synth.train_tasks, or name more servers"):
+        synthesize(replace(CONFIG, servers=("calendar",)), 0, "train", 4, Limits())
+
+
+def test_every_server_has_its_share_of_every_kind():
+    config = replace(CONFIG, abstention=0.5, clarification=0.0)
+    tasks = synthesize(config, 0, "train", 8, Limits())
+    found = Counter((task.notes["server"], task.kind) for task in tasks)
+    assert set(found.values()) == {2} and len(found) == 4

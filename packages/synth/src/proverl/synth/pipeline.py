@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
-from itertools import count, zip_longest
+from itertools import chain, count, islice, repeat, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from proverl.agent import Limits
-from proverl.core import Episode, Task, TaskKind, task_from_json, task_to_json
+from proverl.core import Episode, Task, TaskKind, task_from_json
 from proverl.synth.block import BlockMaker, Split, kind_at
 from proverl.synth.config import SynthConfig
 from proverl.synth.data.abstention import SourceUnreachable, load_abstention
-from proverl.synth.data.dataset import write_tasks
+from proverl.synth.data.dataset import task_row, write_rows
 from proverl.synth.data.own import read_own_tasks
 from proverl.synth.processes import Processes
 from proverl.synth.reasons import Reason
@@ -32,7 +32,7 @@ from proverl.synth.validate import Deduplicator, signature
 
 TRAIN, HELDOUT, COUNTS = "train.parquet", "heldout.parquet", "counts.json"
 _PARTS = "parts"
-_BARREN = 40  # blocks of a server in a row that bring nothing new before the settings are called impossible
+_BARREN = 12  # blocks of a server in a row that bring nothing new before it is taken to have no more
 
 Progress = Callable[[int, str], None]
 
@@ -92,7 +92,7 @@ def _make(order: _Order) -> tuple[str, str]:
     lines = [json.dumps({"dropped": block.dropped})]
     for made in block.made:
         mark = sorted(signature(made.task, made.episode.calls))
-        lines.append(json.dumps({"kind": made.task.kind, "signature": mark, "task": task_to_json(made.task)}))
+        lines.append(json.dumps({"kind": made.task.kind, "signature": mark, "row": task_row(made.task)}))
     return order.file, "\n".join(lines) + "\n"
 
 
@@ -107,6 +107,7 @@ class _Stream:
     dropped: Counter[str] = field(default_factory=Counter)
     blocks: int = 0
     barren: int = 0
+    ceded: int = 0  # tasks that others make in its place
 
     @property
     def left(self) -> int:
@@ -130,13 +131,13 @@ class _Stream:
         self.barren = 0 if len(self.taken) > before else self.barren + 1
         return len(self.taken) - before
 
-    def tasks(self, folder: Path) -> Iterator[Task]:
-        """The taken tasks in order, one block in memory at a time."""
+    def rows(self, folder: Path) -> Iterator[dict[str, Any]]:
+        """The rows of the taken tasks in order, one block in memory at a time."""
         name, lines = "", list[str]()
         for file, number in self.taken:
             if file != name:
                 name, lines = file, (folder / file).read_text().splitlines()
-            yield task_from_json(json.loads(lines[number])["task"])
+            yield json.loads(lines[number])["row"]
 
 
 @dataclass
@@ -157,7 +158,7 @@ class Synthesis:
         """Make blocks under `folder` until every server has its share of `size` tasks.
 
         `abstentions` of them are there already. What one split has, another will not have again. Raises Impossible
-        when a server cannot give that many different ones.
+        when the servers together cannot give that many different ones.
         """
         folder.mkdir(parents=True, exist_ok=True)
         streams = self._streams(size, abstentions)
@@ -170,19 +171,18 @@ class Synthesis:
                     done = size - sum(other.left for other in streams)
                     before = before or done
                     self.progress(done, _note(done - before, size - done, time.monotonic() - started, streams))
-                self._give_up_if_barren(streams)
+                self._cede(split, streams)
         return streams
 
     def _streams(self, size: int, abstentions: int) -> list[_Stream]:
         """One stream a server, each with its share of every kind."""
         servers = self.config.servers
+        kinds = Counter(kind_at(self.config, number) for number in range(size))
+        kinds[TaskKind.ABSTENTION] -= abstentions
         wanted = [Counter[str]() for _ in servers]
-        for number in range(size):
-            kind = kind_at(self.config, number)
-            if kind == TaskKind.ABSTENTION and abstentions:
-                abstentions -= 1
-            else:
-                wanted[number % len(servers)][kind] += 1
+        # dealt kind by kind, so that no server has more than one of a kind above another
+        for number, kind in enumerate(chain.from_iterable(repeat(kind, kinds[kind]) for kind in TaskKind)):
+            wanted[number % len(servers)][kind] += 1
         return [_Stream(server, part, self.unique) for server, part in zip(servers, wanted, strict=True)]
 
     def _orders(self, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
@@ -190,12 +190,16 @@ class Synthesis:
         rows: list[list[tuple[_Stream, _Order]]] = []
         for stream in streams:
             number = -(-stream.left // self.config.tasks_per_world)
-            row = []
-            for _ in range(number):
-                row.append((stream, self._order(split, stream.server, stream.blocks)))
-                stream.blocks += 1
+            blocks = islice((block for block in count(stream.blocks) if self._helps(stream, block)), number)
+            row = [(stream, self._order(split, stream.server, block)) for block in blocks]
+            stream.blocks = row[-1][1].number + 1 if row else stream.blocks
             rows.append(row)
         return [pair for column in zip_longest(*rows) for pair in column if pair]
+
+    def _helps(self, stream: _Stream, block: int) -> bool:
+        """Whether a block has places for a kind that is still wanted."""
+        size = self.config.tasks_per_world
+        return any(stream.wanted[kind_at(self.config, place)] for place in range(block * size, (block + 1) * size))
 
     def _order(self, split: Split, server: str, number: int) -> _Order:
         return _Order(self.config, self.seed, self.limits, self.teacher, split, server, number)
@@ -215,14 +219,24 @@ class Synthesis:
                 partial_path.replace(path)
             yield stream, path
 
-    def _give_up_if_barren(self, streams: Sequence[_Stream]) -> None:
+    def _cede(self, split: Split, streams: Sequence[_Stream]) -> None:
+        """Let other servers make what one has no more of (a server of few tools has few chains)."""
         for stream in streams:
-            if stream.left and stream.barren > _BARREN:
+            if not stream.left or stream.barren < _BARREN:
+                continue
+            others = [other for other in streams if other.barren < _BARREN]
+            if not others:
                 why = ", ".join(f"{reason} ({number})" for reason, number in stream.dropped.most_common(3))
+                made = sum(len(one.taken) for one in streams)
                 raise Impossible(
-                    f"{stream.server} cannot give {stream.left} more {next(iter(+stream.wanted))} tasks that differ "
-                    f"enough; ask for fewer. Most draws were dropped because: {why}"
+                    f"{' and '.join(one.server for one in streams)} gave {made} {split} tasks that differ enough and "
+                    f"no more {next(iter(+stream.wanted))} ones; ask for fewer with synth.{split}_tasks, or name more "
+                    f"servers. Most draws were dropped because: {why}"
                 )
+            for number, kind in enumerate(stream.wanted.elements()):
+                others[number % len(others)].wanted[kind] += 1
+            stream.ceded += stream.left
+            stream.wanted.clear()
 
 
 def _note(done: int, left: int, seconds: float, streams: Sequence[_Stream]) -> str:
@@ -240,13 +254,13 @@ def synthesize(
     synthesis = Synthesis(config, seed, limits, teacher or ScriptedTeacher())
     with TemporaryDirectory() as folder:
         streams = synthesis.split(split, size, Path(folder))
-        return list(_interleaved(streams, Path(folder)))
+        return [task_from_json(row["task"]) for row in _interleaved(streams, Path(folder))]
 
 
-def _interleaved(streams: Sequence[_Stream], folder: Path, further: Sequence[Task] = ()) -> Iterator[Task]:
-    """The servers and the further tasks in turn."""
-    for group in zip_longest(*(stream.tasks(folder) for stream in streams), iter(further)):
-        yield from (task for task in group if task is not None)
+def _interleaved(streams: Sequence[_Stream], folder: Path, further: Sequence[Task] = ()) -> Iterator[dict[str, Any]]:
+    """Rows of the servers and of the further tasks in turn."""
+    for group in zip_longest(*(stream.rows(folder) for stream in streams), map(task_row, further)):
+        yield from (row for row in group if row is not None)
 
 
 def write_dataset(synthesis: Synthesis, folder: Path) -> None:
@@ -266,7 +280,7 @@ def write_dataset(synthesis: Synthesis, folder: Path) -> None:
         synthesis.progress = partial(_shifted, report, total, split)
         further = [*own, *outside] if split == "train" else []
         streams = synthesis.split(split, size, parts, len(outside) if split == "train" else 0)  # type: ignore[arg-type]
-        write_tasks(_interleaved(streams, parts, further), folder / file)
+        write_rows(_interleaved(streams, parts, further), folder / file)
         counts[split] = _counted(streams) | {"own": len(own), "outside": len(outside)} if further else _counted(streams)
         total += size
     partial_path = folder / f"{COUNTS}.partial"
@@ -304,6 +318,7 @@ def _counted(streams: Sequence[_Stream]) -> dict[str, Any]:
         "candidates": kept + dropped.total(),
         "kept": kept,
         "dropped": {str(k): dropped[k] for k in sorted(dropped)},
+        "ceded": {stream.server: stream.ceded for stream in streams if stream.ceded},
     }
 
 

@@ -68,6 +68,9 @@ def yields(made: Mapping[str, Any]) -> Iterable[str]:
     if all("seconds" in found for found in made.values()):
         rows += [["seconds", *(f"{found['seconds']:,.0f}" for found in made.values())]]
     yield table(["", *made], rows)
+    for split, found in made.items():
+        for server, number in found.get("ceded", {}).items():
+            yield f"{server} had no more chains: others made {number:,} {split} rows in its place.\n"
     reasons = sum((Counter(found["dropped"]) for found in made.values()), Counter[str]())
     yield _table_if_any(
         ["dropped because", *made],
