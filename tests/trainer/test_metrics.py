@@ -28,7 +28,9 @@ def info(total=0.5, calls=2.0, stop="completed", **changes):
 
 def test_means_and_groups():
     infos = [info(1.0), info(0.0), info(0.5, stop="tokens"), info(0.5)]
-    found = metrics.summarize(infos, ["a", "a", "b", "b"], 4, {"timing_s/step": 4.0, "timing_s/update_actor": 1.5})
+    found = metrics.summarize(
+        infos, ["a", "a", "b", "b"], 4, {"timing_s/step": 4.0, "timing_s/update_actor": 1.5, "timing_s/ref": 0.5}
+    )
     assert found["reward/mean"] == 0.5
     assert found["reward/validity"] == 0.25
     assert found["reward/zero_variance_share"] == 0.5
@@ -36,7 +38,7 @@ def test_means_and_groups():
     assert found["stop/tokens"] == 0.25
     assert found["episode/calls"] == 2.0
     assert (found["episode/count"], found["episode/failed"]) == (4, 0)
-    assert (found["time/step_s"], found["time/update_s"]) == (4.0, 1.5)
+    assert (found["time/step_s"], found["time/update_s"], found["time/log_probs_s"]) == (4.0, 2.0, 0.5)
     assert (found["time/environment_s"], found["time/reward_s"]) == (2.0, 1.0)
 
 

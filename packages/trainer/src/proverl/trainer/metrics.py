@@ -12,6 +12,7 @@
 | `rollout/probability_difference` | of the sampled tokens, between rollout and trainer, mean |
 | `rollout/replaced_groups` | groups that scored alike and were replaced (`trainer.filter_groups`) |
 | `time/{step,generate,update,save,validate}_s` | wall-clock seconds of the step and of its phases |
+| `time/{log_probs,sync}_s` | of `update`: log-probabilities under old and start model; new weights to the rollout |
 | `validation/*` | of the dev split, in steps that validate: `validation.py` |
 | `time/{environment,reward}_s` | seconds that all episodes together spent in tools and in scoring, while generating |
 | `sft/{loss,grad_norm,lr,epoch,step_s}` | supervised fine-tuning: mean over learned tokens (nats), and verl's |
@@ -46,7 +47,11 @@ _VERL = {
     "timing_s/testing": "time/validate_s",
 }
 _PER_EPISODE = ("episode/calls", "episode/tool_errors", "episode/replies", "episode/success")
-_UPDATE = ("old_log_prob", "ref", "adv", "update_actor", "update_weights")
+_PHASES = {
+    "update": ("old_log_prob", "ref", "adv", "update_actor", "update_weights"),
+    "log_probs": ("old_log_prob", "ref"),
+    "sync": ("update_weights",),
+}
 
 
 def summarize(
@@ -55,7 +60,8 @@ def summarize(
     """One step's metrics from the episodes' numbers, the prompt each belongs to, and what verl measured."""
     found = {new: float(verl[old]) for old, new in _VERL.items() if old in verl}
     found |= {name: float(value) for name, value in verl.items() if name.startswith("validation/")}
-    found["time/update_s"] = math.fsum(float(verl.get(f"timing_s/{part}", 0.0)) for part in _UPDATE)
+    for name, parts in _PHASES.items():
+        found[f"time/{name}_s"] = math.fsum(float(verl.get(f"timing_s/{part}", 0.0)) for part in parts)
     found["episode/count"], found["episode/failed"] = float(len(infos)), float(expected - len(infos))
     if infos:
         found |= _means(infos) | _groups([info["reward/total"] for info in infos], prompts)
