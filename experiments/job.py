@@ -143,6 +143,10 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
         screen.console.print(probe_table(found["probe"]))
     for alarm in found["alarms"]:
         screen.say(told(alarm))
+    if list(outputs) == ["synth"]:
+        made = outputs["synth"].directory
+        screen.say(f"What is in it: {made / 'README.md'}")
+        screen.say(f"To read some of it: uv run proverl data show {made / 'train.parquet'}")
     screen.say(f"To look at it: {ui_command(config.tracking.uri)}")
     screen.say(str(path))
     return path

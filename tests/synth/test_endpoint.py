@@ -119,8 +119,8 @@ async def test_busy_answers_are_asked_again_and_cost_nothing(teacher, endpoint):
 @pytest.mark.parametrize(
     ("reply", "error", "told"),
     [
-        (429, EndpointError, "still fails after 2 retries, try a lower teacher.concurrency"),
-        (500, EndpointError, "still fails after 2 retries"),
+        (429, EndpointError, "is asked too often; try a teacher.concurrency below"),
+        (500, EndpointError, "still fails after 2 retries; its own log"),
         (401, EndpointError, "refuses the key; set OPENAI_API_KEY"),
         (404, EndpointError, "its address mostly ends in /v1"),
         (400, EndpointError, "refuses the request"),

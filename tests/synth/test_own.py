@@ -61,10 +61,13 @@ def test_rows_without_calls_expect_none_and_a_missing_tool_is_not_offered(tmp_pa
     ("faulty", "told"),
     [
         (row(servers=["bank"]), "no server 'bank'"),
-        (row(turns=[""]), "turns has an empty text"),
+        (row(turns=[""]), r"turns is \[''\]; write what the user says"),
         (row(calls=[]), "calls has 0 lists for 1 turns"),
         (row(seed="x"), "seed: Input should be a valid integer"),
-        (row(calls=[[{"name": "find_customer"}]]), r"calls.0.0: 'find_customer' is not among the tools"),
+        (
+            row(calls=[[{"name": "find_customer"}]]),
+            r"calls.0.0: 'find_customer' is not among the tools on offer; did you mean 'find_customers'",
+        ),
         (
             row(calls=[[{"name": "get_account", "arguments": {"account_id": "ACC-1"}}]]),
             "calls.0.0: get_account is refused",

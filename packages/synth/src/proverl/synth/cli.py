@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+_PICTURES = (".svg", ".png", ".pdf")
 graph_app = typer.Typer(help="Show which tool of a server leads to which.")
 
 
@@ -21,6 +22,10 @@ def graph(
     from proverl.synth.graphs.state_edges import full_graph
     from proverl.synth.graphs.store import default_folder
 
+    if output is not None and (output.suffix not in _PICTURES or not output.absolute().parent.is_dir()):
+        wanted = f"a file that ends in {', '.join(_PICTURES)}, in a folder that is there"
+        typer.echo(f"--output is {output}; give {wanted}", err=True)
+        raise typer.Exit(2)
     try:
         found = server_graph(server) if explicit else full_graph(server, default_folder())
         tools = visible_tools(server)

@@ -13,6 +13,7 @@ sources, the final state. A row without calls expects none; `missing` names a to
 import asyncio
 import re
 from dataclasses import field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from proverl.envs import Session, start_time
 from proverl.synth.assemble import final_digest, system_text
 from proverl.synth.data.dataset import brief
 from proverl.synth.proof import state_edges
+from proverl.synth.reasons import Unproven
 from proverl.synth.scene import Attempt
 from proverl.synth.trace import Trace
 from proverl.synth.validate import check_sources, replay
@@ -65,7 +67,7 @@ class OwnTask:
         if _MADE.fullmatch(self.id):
             raise ValueError(f"id is {self.id!r}, as of a row that is made here; give another, or none")
         if not self.turns or not all(text.strip() for text in self.turns):
-            raise ValueError("turns has an empty text; write what the user says in each turn")
+            raise ValueError(f"turns is {list(self.turns)}; write what the user says in each turn")
         if len(self.calls) != len(self.turns):
             raise ValueError(f"calls has {len(self.calls)} lists for {len(self.turns)} turns; write one list a turn")
 
@@ -111,7 +113,10 @@ def _proven(row: OwnTask, id: str, limits: Limits) -> Task:
     trace = Trace(row.turns, start_time(row.seed).date())
     by_name = {tool.name: tool for tool in offered}
     for attempt in attempts:
-        trace.add(attempt, by_name[attempt.call.name], {})
+        try:
+            trace.add(attempt, by_name[attempt.call.name], {})
+        except Unproven as error:
+            raise ValueError(f"calls: {error}; let a turn say it, or an earlier call return it") from None
     truth = trace.ground_truth(set())
     digest = final_digest(row.servers, row.seed, truth)
     writes = [not by_name[step.name].read_only for step in truth.steps]
@@ -144,7 +149,9 @@ def _performed(row: OwnTask, session: Session, offered: set[str]) -> list[Attemp
         for place, call in enumerate(calls):
             where = f"calls.{turn}.{place}"
             if call.name not in offered:
-                raise ValueError(f"{where}: {call.name!r} is not among the tools on offer")
+                near = get_close_matches(call.name, offered, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"servers is {list(row.servers)}"
+                raise ValueError(f"{where}: {call.name!r} is not among the tools on offer; {hint}")
             try:
                 list(find_references(call.arguments))
             except (KeyError, TypeError, ValueError, OverflowError):

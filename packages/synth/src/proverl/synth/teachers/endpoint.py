@@ -172,8 +172,10 @@ class EndpointTeacher:
             return f"{where} refuses the key; set OPENAI_API_KEY"
         if isinstance(error, openai.NotFoundError):
             return f"{where} has no such page or model; its address mostly ends in /v1"
-        if isinstance(error, openai.RateLimitError | openai.InternalServerError):
-            return f"{where} still fails after {self.config.retries} retries, try a lower teacher.concurrency: {error}"
+        if isinstance(error, openai.RateLimitError):
+            return f"{where} is asked too often; try a teacher.concurrency below {self.config.concurrency}: {error}"
+        if isinstance(error, openai.InternalServerError):
+            return f"{where} still fails after {self.config.retries} retries; its own log tells why: {error}"
         return f"{where} refuses the request: {error}"
 
 
