@@ -10,13 +10,15 @@ import time
 from http.client import HTTPResponse
 
 import httpx
+import mcp_types as types
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.server.lowlevel import Server as McpServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import LATEST_PROTOCOL_VERSION
 
 from proverl.core import Call, ErrorCode
-from proverl.envs import Session, load_server
+from proverl.envs import Session, client, load_server
 from proverl.envs.client import RemoteSession
 from proverl.envs.hosting import CALL_KEY, SESSION_KEY, Sessions, http_app, http_server, mcp_server
 
@@ -199,3 +201,20 @@ async def test_hidden_tools_are_neither_named_nor_answered():
         assert "reveal" not in str(session.tools)
         told = await session.execute(Call("reveal_card_pin", {"card_id": "CRD-10000"}))
         assert told.code == ErrorCode.UNKNOWN_TOOL
+
+
+async def test_a_server_that_does_not_answer_is_given_up(monkeypatch):
+    monkeypatch.setattr(client, "OPEN_SECONDS", 2)
+    silent = StdioServerParameters(command=sys.executable, args=["-c", "import sys; sys.stdin.read()"])
+    with pytest.raises(ConnectionError, match="python.* did not name its tools within 2 s"):
+        async with RemoteSession(silent):
+            pass
+
+
+async def test_a_list_of_tools_without_end_is_refused():
+    async def again(context, params):
+        return types.ListToolsResult(tools=[], next_cursor="more")
+
+    with pytest.raises(ConnectionError, match="the MCP server desk names its tools without end: 'more' came twice"):
+        async with RemoteSession(McpServer("desk", on_list_tools=again), name="desk"):
+            pass

@@ -1,5 +1,6 @@
 """A session on the other side of MCP, with the face that the episode loop knows."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -14,6 +15,8 @@ from proverl.core import Call, ErrorCode, Result, Tool
 from proverl.envs.hosting import CALL_KEY, SESSION_KEY, DigestResult, OpenParams, OpenResult
 
 Protocol = Literal["auto", "legacy"]
+
+OPEN_SECONDS = 60  # a command may first download what it starts
 
 
 class _Open(types.Request[OpenParams, Literal["proverl/session/open"]]):
@@ -35,7 +38,8 @@ class RemoteSession:
     """One session of an MCP server: a URL, a command to start, or an in-process MCP server.
 
     Ours are asked for a session of their own with `seed`; a third party's server gets one connection, and has no
-    digest. Use as an async context manager.
+    digest. Use as an async context manager; entering raises ConnectionError when the server does not name its tools in
+    `OPEN_SECONDS`, or without end.
     """
 
     def __init__(
@@ -44,16 +48,22 @@ class RemoteSession:
         self._client = Client(server, mode=protocol, cache=None)
         self._seed = seed
         self._server = name
+        told = name or (server if isinstance(server, str) else str(getattr(server, "command", "")))
+        self._where = f"the MCP server {told}".rstrip()
         self._stack = AsyncExitStack()
         self._meta: Any = {}
         self.tools: tuple[Tool, ...] = ()
         self.id = ""
 
     async def __aenter__(self) -> "RemoteSession":
-        await self._stack.enter_async_context(self._client)
         try:
-            await self._open()
-            self.tools = tuple([self._tool(tool) for tool in await self._list()])
+            async with asyncio.timeout(OPEN_SECONDS):
+                await self._stack.enter_async_context(self._client)
+                await self._open()
+                self.tools = tuple([self._tool(tool) for tool in await self._list()])
+        except TimeoutError:
+            await self._stack.aclose()
+            raise ConnectionError(f"{self._where} did not name its tools within {OPEN_SECONDS} s") from None
         except BaseException:
             await self._stack.aclose()
             raise
@@ -91,13 +101,15 @@ class RemoteSession:
 
     async def _list(self) -> Sequence[types.Tool]:
         tools: list[types.Tool] = []
-        cursor: str | None = None
+        cursors: list[str | None] = [None]
         while True:
-            page = await self._client.list_tools(cursor=cursor)
+            page = await self._client.list_tools(cursor=cursors[-1])
             tools += page.tools
-            cursor = page.next_cursor
-            if not cursor:
+            if not page.next_cursor:
                 return tools
+            if page.next_cursor in cursors:
+                raise ConnectionError(f"{self._where} names its tools without end: {page.next_cursor!r} came twice")
+            cursors.append(page.next_cursor)
 
     def _params(self) -> types.RequestParams:
         return types.RequestParams(_meta=self._meta)

@@ -6,6 +6,7 @@ blocks know nothing of each other, it ends with the same bytes.
 
 import asyncio
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -269,6 +270,9 @@ def write_dataset(synthesis: Synthesis, folder: Path) -> None:
     Raises Impossible when the settings cannot give that many tasks, InvalidTasks when `own_tasks` cannot be used.
     """
     config, parts = synthesis.config, folder / _PARTS
+    if (folder / COUNTS).exists():  # written last: a run that was killed later has nothing left to make
+        shutil.rmtree(parts, ignore_errors=True)
+        return
     counts: dict[str, Any] = {"seed": synthesis.seed, "settings": asdict(config), "teacher": synthesis.teacher.name}
     own = read_own_tasks(Path(config.own_tasks), synthesis.limits) if config.own_tasks else []
     outside, counts["outside"] = _outside(config, synthesis.seed)
@@ -286,9 +290,7 @@ def write_dataset(synthesis: Synthesis, folder: Path) -> None:
     partial_path = folder / f"{COUNTS}.partial"
     partial_path.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
     partial_path.replace(folder / COUNTS)
-    for part in parts.iterdir():
-        part.unlink()
-    parts.rmdir()
+    shutil.rmtree(parts)
 
 
 def _outside(config: SynthConfig, seed: int) -> tuple[list[Task], dict[str, str]]:

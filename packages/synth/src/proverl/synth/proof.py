@@ -5,7 +5,7 @@ from typing import Any
 
 import networkx as nx
 
-from proverl.core import Json, Result, Step, find_references, resolve
+from proverl.core import Step, find_references, resolve
 from proverl.envs import Session
 from proverl.synth.reasons import Reason, Unproven
 
@@ -16,7 +16,7 @@ def state_edges(
     """Pairs (a, b): step b, which takes no value that rests on a, is refused when a is left out.
 
     `digest` is the final state's. Raises Unproven for a writing step that does not show there, whether it changes
-    nothing or is undone later: who leaves it out would have done the task.
+    nothing or is undone later: who leaves it out, alone or with all that rests on it, would have done the task.
     """
     flow: nx.DiGraph = nx.DiGraph()
     flow.add_nodes_from(range(len(steps)))
@@ -27,9 +27,10 @@ def state_edges(
     for left_out in range(len(steps)):
         if not writes[left_out]:
             continue
-        refused, state = _without(servers, seed, steps, left_out, flow)
-        edges |= {(left_out, index) for index in refused}
-        if state == digest:
+        resting = nx.descendants(flow, left_out)
+        refused, state = _without(servers, seed, steps, {left_out}, flow)
+        edges |= {(left_out, index) for index in refused - resting if index > left_out}
+        if state == digest or (resting and _without(servers, seed, steps, {left_out} | resting, flow)[1] == digest):
             raise Unproven(
                 Reason.NEEDLESS, f"step {left_out} ({steps[left_out].name}) does not show in the final state"
             )
@@ -37,29 +38,21 @@ def state_edges(
 
 
 def _without(
-    servers: Sequence[str], seed: int, steps: Sequence[Step], left_out: int, flow: nx.DiGraph
+    servers: Sequence[str], seed: int, steps: Sequence[Step], left_out: set[int], flow: nx.DiGraph
 ) -> tuple[set[int], str]:
-    """The later steps that are refused without this one, and the digest of the final state."""
-    lost = nx.descendants(flow, left_out) | {left_out}
+    """The steps that are refused without these, and the digest of the final state.
+
+    Values are those of the whole task: who leaves a step out may know elsewhere what it returned.
+    """
+    lost = set(left_out)
     refused: set[int] = set()
-    contents: dict[int, Json] = {}
+    contents = {index: step.returned for index, step in enumerate(steps)}
     with Session(servers, seed) as session:
         for index, step in enumerate(steps):
             if index in lost:
                 continue
-            result = _call(session, step, contents)
-            if result is not None and result.ok:
-                contents[index] = result.content
-            else:
-                lost |= nx.descendants(flow, index) | {index}
-                refused |= {index} if index > left_out else set()
+            arguments: Any = resolve(step.arguments, contents)
+            if not session.call(step.name, arguments).ok:
+                lost |= nx.descendants(flow, index)
+                refused.add(index)
         return refused, session.digest()
-
-
-def _call(session: Session, step: Step, contents: dict[int, Json]) -> Result | None:
-    """The result, or None when a value that the step takes is not there."""
-    try:
-        arguments: Any = resolve(step.arguments, contents)
-    except KeyError:
-        return None
-    return session.call(step.name, arguments)

@@ -194,7 +194,8 @@ class Mentions:
                 mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))
             if several and own and pattern.count("*") == 1:
                 listed.setdefault(entity, pattern)
-        return listed
+        # of two lists in one result, "the first item" could be either's
+        return listed if len({pattern.partition("*")[0] for pattern in listed.values()}) == 1 else {}
 
     def _noun(self, entity: str) -> str:
         return self._server.nouns.get(entity.split(".")[-1], "one")
@@ -207,21 +208,22 @@ class Mentions:
         """What can be spoken of without ambiguity: the only one mentioned, or one of a list by its place."""
         if len(mentions) == 1 and mentions[0].words:
             return mentions[0]
-        if pattern is None or len(mentions) < 2 or any(item.words or item.origin is None for item in mentions):
+        items = [] if pattern is None else _listed(pattern, content, mentions)
+        if pattern is None or len(items) < 2 or any(item.words or item.origin is None for item in items):
             return None
         noun = self._noun(entity)
         place_in = "listed" if noun == "list" else "on the list"
         if self._rng.random() >= self._indirect:
-            return _Mention(mentions[0].value, mentions[0].origin, [f"the first {noun}"])
+            return _Mention(items[0].value, items[0].origin, [f"the first {noun}"])
         found = _extreme(content, pattern, noun, self._rng) if self._rng.random() < _BY_EXTREME else None
-        for mention in mentions:
+        for mention in items:
             if found and mention.origin is not None and mention.origin[1] == found[1]:
                 return _Mention(mention.value, mention.origin, [found[0]])
         place, word = self._rng.choice(((0, "first"), (1, "second"), (-1, "last")))
         words = [f"the {word} {noun} {place_in}"]  # "the last order" alone would be the latest
         if word != "last":
             words.append(f"the {word} {noun}")
-        return _Mention(mentions[place].value, mentions[place].origin, words)
+        return _Mention(items[place].value, items[place].origin, words)
 
     def _note_values(self, index: int, tool: Tool, arguments: dict[str, Argument], content: Json) -> None:
         properties = tool.parameters["properties"]
@@ -246,6 +248,16 @@ class Mentions:
             self._amount = None
         elif self._figure.path == "amount" and self._figure.value != amount.value:
             self._figure = None
+
+
+def _listed(pattern: str, content: Json, mentions: Sequence[_Mention]) -> list[_Mention]:
+    """The items of a list in its order; none when a place would be unclear: one stands twice, or has no name."""
+    values = [str(value) for _, value in values_at(content, pattern)]
+    items = list(values_at(content, pattern[: pattern.rfind("*") + 1]))
+    by_value = {mention.value: mention for mention in mentions}
+    if len(set(values)) < len(items) or not all(value in by_value for value in values):
+        return []
+    return [by_value[value] for value in values]
 
 
 def _unmistakable(mention: _Mention, before: _Mention | None) -> _Mention:
