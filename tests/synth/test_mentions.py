@@ -63,3 +63,34 @@ def test_the_one_order_in_a_list_of_couriers_is_not_that_order(couriers, words):
     known.add(0, step("list_couriers", "list the couriers", {"couriers": [busy, free][:couriers]}, "food_delivery"))
     found = known.recall(("food_delivery.FoodOrder",), [])
     assert (found.words if found else None) in words
+
+
+POSTS = [{"post_id": f"PST-{n}", "profile_id": f"PRF-{n}"} for n in range(10000, 10004)]
+FEED = ("get_feed", "show my feed", "social_media", "social_media.Post", "post")
+FOLDER = ("list_directory", "list {path}", "filesystem", "filesystem.Path", "item")
+
+
+def path(name):
+    return {"path": f"/home/a/{name}"}
+
+
+@pytest.mark.parametrize(
+    ("call", "content", "order"),
+    [
+        (FEED, {"posts": [*POSTS[:3], POSTS[3] | {"quoted_post_id": "PST-9"}]}, [post["post_id"] for post in POSTS]),
+        (FEED, {"posts": [POSTS[0], POSTS[1], POSTS[0]]}, None),  # "the second" could be the third
+        (FOLDER, {"links": [path("x"), path("y")]}, ["/home/a/x", "/home/a/y"]),
+        (FOLDER, {"files": [path("b")], "links": [path("x"), path("y")]}, None),
+    ],
+)
+def test_a_place_counts_what_the_list_shows(call, content, order):
+    name, phrase, server, kind, noun = call
+    for seed in range(30):
+        known = Mentions(load_server(server), 1.0, Random(seed))
+        known.add(0, step(name, phrase, content, server))
+        found = known.recall((kind,), [])
+        if order is None:
+            assert found is None
+            continue
+        place = {"first": 0, "second": 1, "last": -1}[found.words.removesuffix(" on the list").split()[1]]
+        assert (found.value, noun in found.words) == (order[place], True)

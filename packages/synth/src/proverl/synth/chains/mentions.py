@@ -175,6 +175,7 @@ class Mentions:
         """Note the entities of a result; return the path of those that are several, by entity."""
         listed: dict[str, str] = {}
         lists: set[str] = set()
+        shown: set[str] = set()  # kinds of the items of all lists
         content = step.content
         asked = re.sub(r"\{\w+\}", "", step.phrase)
         for pattern, entity in result_entities(step.tool.returns):
@@ -182,6 +183,7 @@ class Mentions:
             several = "*" in pattern and len(found) > 1
             own = pattern.rpartition("*")[0] not in lists  # an item's first entity is the item itself
             lists.add(pattern.rpartition("*")[0])
+            shown |= {entity} if "*" in pattern and found else set()
             items = list(values_at(content, pattern[: pattern.rfind("*") + 1]))  # some may lack the value
             # "that order" would be one that the user named before, unless an order is what was asked for
             other = self._kinds.get(entity, {entity}) & self._named and self._noun(entity).split()[-1] not in asked
@@ -194,8 +196,10 @@ class Mentions:
                 mentioned.setdefault(entity, {}).setdefault(value, _Mention(value, self._origins[value], words))
             if several and own and pattern.count("*") == 1:
                 listed.setdefault(entity, pattern)
-        # of two lists in one result, "the first item" could be either's
-        return listed if len({pattern.partition("*")[0] for pattern in listed.values()}) == 1 else {}
+        # beside a list of files, "the first item" of a list of paths could be a file
+        return {
+            entity: path for entity, path in listed.items() if not (self._kinds.get(entity, set()) - {entity}) & shown
+        }
 
     def _noun(self, entity: str) -> str:
         return self._server.nouns.get(entity.split(".")[-1], "one")

@@ -7,11 +7,12 @@ from random import Random
 from typing import Any
 
 from proverl.agent import Reply
-from proverl.core import Call, Tool
+from proverl.core import Call, Tool, follow
 from proverl.synth.chains.chain import Argument, ChainStep, Refused
 from proverl.synth.chains.spoken import say
 from proverl.synth.scene import Ask, Scene, Vague
 from proverl.synth.schema import entity_of, plain
+from proverl.synth.teachers.unrelated import opened
 from proverl.synth.teachers.voices import AGAIN, ANSWERS, FOLLOW_UPS, INSTEAD, JOINS, LASTS, TELLS, THENS, VOICES
 
 # people say "on March 9" but not "on tomorrow", "at 3 pm" but not "at March 9", "until two weeks from today"
@@ -23,7 +24,7 @@ _IN_DAYS = re.compile(
     r"\b(by|until|till|through|from|of|for|to|since|before|after|than|dated) in (\w+ (?:days|weeks))\b"
 )
 _MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_AT_DATE = re.compile(rf"\bat (?={_MONTH} \d|\d+ {_MONTH}\b|\d{{4}}-\d\d-\d\d\b)")
+_AT_DATE = re.compile(rf"\bat (?={_MONTH} \d|\d+ {_MONTH}\b|\d{{4}}-\d\d-\d\d\b|\w+day (?:next|last) week\b)")
 _FINAL = re.compile(r"last thing|That's (?:all|it)|Nothing else")  # said when nothing is to follow
 _ECHOED = ("me", "now")  # words that a frame does not add to a request that has them
 _ONE = re.compile(r"(?<![\w.:-])1 (unit|line|case|day|minute|night|point|share)s\b")
@@ -91,7 +92,7 @@ class _Writer:
     def turn(self, ask: Ask) -> str:
         """The whole turn."""
         if ask.unrelated:
-            return ask.unrelated
+            return opened(ask.unrelated, self.scene.turn == 0, self.rng)
         answer = self.scene.answering
         if answer and answer.withheld:
             return self._tell(answer, ask.steps[1:])
@@ -172,7 +173,9 @@ class _Writer:
         closings = [
             closing
             for closing in self.voice.closings
-            if (self._is_last or not _FINAL.search(closing)) and not _echoes(closing, text)
+            if (self._is_last or not _FINAL.search(closing))
+            and not _echoes(closing, text)
+            and not any(told.endswith(closing) for told in self.scene.texts)
         ]
         return (
             self.rng.choice(self.voice.greetings) if greets else "",
@@ -223,7 +226,7 @@ class _Writer:
 
     def _said(self, tool: Tool, name: str, argument: Argument) -> str:
         if argument.words:
-            return argument.words
+            return self._spoken_of(argument)
         schema: dict[str, Any] = plain(tool.parameters["properties"][name])
         if isinstance(argument.value, bool):
             return "yes" if argument.value else "no"
@@ -231,6 +234,18 @@ class _Writer:
             return f"{argument.value:g}"
         free = entity_of(schema) is None and "examples" in schema and schema.get("type") == "string"
         return say(argument.value, self.today, quoted=free and " " in str(argument.value))
+
+    def _spoken_of(self, argument: Argument) -> str:
+        """Its words; who asks for a list in the same turn cannot know that it will hold only "that order"."""
+        steps = [step for ask in self.scene.asks for step in ask.steps]
+        asked_before = sum(len(ask.steps) for ask in self.scene.asks[: self.scene.turn])
+        word, _, noun = argument.words.partition(" ")
+        if argument.origin is None or argument.origin[0] < asked_before or word not in ("that", "this"):
+            return argument.words
+        step, path = argument.origin
+        items, _, of_one = path.partition(".0.")
+        is_item = of_one and noun.split()[-1][:-1] in items  # a category of categories
+        return f"the first {noun}" if is_item and len(list_of(steps[step].content, items)) == 1 else argument.words
 
 
 def _polished(text: str) -> str:

@@ -91,7 +91,8 @@ _TEMPLATES = (
     "Is {fruit} a fruit or a vegetable?",
     "Which planet is number {place} from the sun?",
 )
-_OPENERS = ("", "", "", "Something else. ", "By the way. ", "One thing before I forget. ")
+_PLAIN = ("", "", "")
+_TURNS = ("Something else. ", "By the way. ", "One thing before I forget. ")  # away from what was spoken of
 _ASKING = (  # before questions only
     "Quick question. ",
     "I've always wondered. ",
@@ -102,11 +103,9 @@ _ASKING = (  # before questions only
 
 
 def unrelated(rng: Random) -> str:
-    """One question, drawn from many thousands."""
+    """One question or wish, drawn from many thousands."""
     one, other = rng.choice(_PAIRS)
-    template = rng.choice(_TEMPLATES)
-    openers = _OPENERS + _ASKING if template.endswith("?") and not template.startswith("Can you") else _OPENERS
-    return rng.choice(openers) + template.format(
+    return rng.choice(_TEMPLATES).format(
         country=rng.choice(_COUNTRIES),
         animals=rng.choice(_ANIMALS),
         word=rng.choice(_WORDS),
@@ -127,3 +126,9 @@ def unrelated(rng: Random) -> str:
         fruit=rng.choice(("a tomato", "a pumpkin", "a cucumber", "rhubarb", "an olive")),
         place=rng.choice(("two", "four", "five", "six", "seven")),
     )
+
+
+def opened(question: str, first: bool, rng: Random) -> str:
+    """The same with words before it that fit the `first` or a later turn of a conversation."""
+    asking = _ASKING if question.endswith("?") and not question.startswith("Can you") else ()
+    return rng.choice((*_PLAIN, *asking, *(() if first else _TURNS))) + question

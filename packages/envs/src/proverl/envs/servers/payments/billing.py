@@ -43,7 +43,7 @@ class CreatedInvoice(TypedDict):
 
 @server.tool(
     phrases=[
-        "send {customer_id} an invoice over {amount} euros due on {due_date}[ for {description}]",
+        "send {customer_id} an invoice of {amount} euros due on {due_date}[ for {description}]",
         "bill {customer_id} {amount} euros[ for {description}], payable by {due_date}",
         "create an invoice of €{amount} to {customer_id}[ about {description}] with the due date {due_date}",
         "invoice {customer_id} for {amount} EUR, due {due_date}[, with the description {description}]",

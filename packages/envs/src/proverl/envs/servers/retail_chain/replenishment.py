@@ -78,14 +78,14 @@ class ReceivedReplenishment(TypedDict):
     phrases=[
         "order {cases} cases of {sku_id} for {store_id}",
         "replenish {store_id} with {cases} cases of {sku_id}",
-        "place a supplier order over {cases} cases of {sku_id}, to be delivered to {store_id}",
+        "place a supplier order for {cases} cases of {sku_id}, to be delivered to {store_id}",
         "get {cases} more cases of {sku_id} delivered to {store_id}",
         "have the supplier send {store_id} {cases} cases of {sku_id}",
     ],
     brief=[
         "order more goods from a supplier",
         "order some cases of {sku_id} for {store_id}",
-        "place a supplier order over {cases} cases of {sku_id}",
+        "place a supplier order for {cases} cases of {sku_id}",
         "replenish {store_id} with {cases} cases of something",
     ],
 )

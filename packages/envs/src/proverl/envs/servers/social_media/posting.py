@@ -157,7 +157,7 @@ class GivenReaction(TypedDict):
         "give {post_id} a {reaction} reaction",
         "set my reaction to {post_id} to {reaction}",
         "leave a {reaction} reaction on {post_id}",
-        "put {reaction} on {post_id} as my reaction",
+        "put the reaction {reaction} on {post_id}",
     ],
     brief=[
         "react to a post",

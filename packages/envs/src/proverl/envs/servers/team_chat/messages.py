@@ -282,7 +282,7 @@ class AddedReaction(TypedDict):
         "put the emoji {emoji} on {message_id}",
         "add the {emoji} emoji to {message_id}",
         "give {message_id} the reaction {emoji}",
-        "leave {emoji} as my reaction on {message_id}",
+        "leave the reaction {emoji} on {message_id}",
     ],
     brief=[
         "react to a message with an emoji",
