@@ -12,7 +12,7 @@ from proverl.envs import load_server
 from proverl.synth.chains.chain import ChainStep
 from proverl.synth.scene import Information
 from proverl.synth.teachers.scripted import ScriptedTeacher
-from proverl.synth.teachers.unrelated import unrelated
+from proverl.synth.teachers.unrelated import opened, unrelated
 
 
 def written(*asks, turn=0, messages=(), number=0, persona="direct"):
@@ -46,6 +46,13 @@ LIST = phrased("list the cards of {account_id}", name="list_cards", account_id=a
             "move it to {start}",
             {"start": Argument("2026-03-25T12:00", words="in two weeks at 12:00")},
             "move it to two weeks from today at 12:00",
+        ),
+        (
+            "calendar",
+            "reschedule_event",
+            "move it to start at {start}",
+            {"start": Argument("2026-03-25T12:00", words="Wednesday next week at 12:00")},
+            "move it to start on Wednesday next week at 12:00",
         ),
         (
             "crm",
@@ -99,3 +106,38 @@ def test_what_was_left_out_is_called_as_people_call_it(withheld, never):
 
 def test_an_unrelated_question_has_the_right_article():
     assert not any(re.search(r"\ba [aeio]|\ban [^aeiou]", unrelated(Random(number))) for number in range(3_000))
+
+
+def test_only_a_later_question_turns_away_from_what_was_spoken_of():
+    first = {opened("Who wrote Dracula?", True, Random(number)) for number in range(200)}
+    later = {opened("Who wrote Dracula?", False, Random(number)) for number in range(200)}
+    assert {"Who wrote Dracula?", "Quick question. Who wrote Dracula?"} <= first
+    assert later - first == {
+        "Something else. Who wrote Dracula?",
+        "By the way. Who wrote Dracula?",
+        "One thing before I forget. Who wrote Dracula?",
+    }
+    assert opened("Tell me a joke.", True, Random(0)) == "Tell me a joke."
+
+
+def test_no_turn_closes_like_an_earlier_one():
+    told = [{"role": "user", "content": "Show me my accounts. ASAP."}]
+    texts = [written(Ask((MOVE,)), Ask((LIST,)), turn=1, messages=told, number=n, persona="curt") for n in range(300)]
+    assert not any(text.endswith("ASAP.") for text in texts)
+    assert any(text.endswith("Be quick.") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("cards", "turn", "path", "words", "said"),
+    [
+        (1, 0, "cards.0.card_id", "that card", "the first card"),
+        (2, 0, "cards.0.card_id", "that card", "that card"),  # one of them was spoken of
+        (1, 1, "cards.0.card_id", "that card", "that card"),  # the user has seen the list
+        (1, 0, "cards.0.account_id", "that account", "that account"),  # what the item names
+    ],
+)
+def test_who_has_not_seen_a_list_does_not_know_that_it_holds_one(cards, turn, path, words, said):
+    listed = replace(LIST, content={"cards": [{"card_id": "CRD-1", "account_id": FIRST}] * cards})
+    lock = phrased("lock {card_id}", name="freeze_card", card_id=Argument("CRD-1", (0, path), words=words))
+    asks = (Ask((listed,)), Ask((lock,))) if turn else (Ask((listed, lock)),)
+    assert f"lock {said}" in written(*asks, turn=turn).replace("Lock", "lock")

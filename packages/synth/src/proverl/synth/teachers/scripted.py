@@ -237,15 +237,15 @@ class _Writer:
 
     def _spoken_of(self, argument: Argument) -> str:
         """Its words; who asks for a list in the same turn cannot know that it will hold only "that order"."""
-        steps = [step for ask in self.scene.asks for step in ask.steps]
-        asked_before = sum(len(ask.steps) for ask in self.scene.asks[: self.scene.turn])
+        index, path = argument.origin or (-1, "")
+        earlier = sum(len(ask.steps) for ask in self.scene.asks[: self.scene.turn])
         word, _, noun = argument.words.partition(" ")
-        if argument.origin is None or argument.origin[0] < asked_before or word not in ("that", "this"):
+        listed, _, of_item = path.partition(".0.")
+        # the item itself, an order of orders or a category of categories, and not what it names
+        if index < earlier or word not in ("that", "this") or not of_item or noun.split()[-1][:-1] not in listed:
             return argument.words
-        step, path = argument.origin
-        items, _, of_one = path.partition(".0.")
-        is_item = of_one and noun.split()[-1][:-1] in items  # a category of categories
-        return f"the first {noun}" if is_item and len(list_of(steps[step].content, items)) == 1 else argument.words
+        items = follow([step.content for ask in self.scene.asks for step in ask.steps], f"{index}.{listed}")
+        return f"the first {noun}" if isinstance(items, list) and len(items) == 1 else argument.words
 
 
 def _polished(text: str) -> str:
