@@ -9,6 +9,7 @@ once, when the template is built.
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,22 @@ def _tool_call(n: int, call: Call | MalformedCall) -> dict[str, Any]:
     return {"id": f"call_{n}", "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Offered:
+    """Tools as a key: the same ones, not equal ones, since telling that takes longer than rendering them.
+
+    A cache that holds the key holds the tools too, so their identity is nobody else's meanwhile.
+    """
+
+    tools: Sequence[Tool]
+
+    def __hash__(self) -> int:
+        return id(self.tools)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Offered) and self.tools is other.tools
+
+
 _SAMPLES: list[list[Message]] = [[_USER], [_tool_message(0)], [_tool_message(0), _tool_message(1)]]
 
 
@@ -55,7 +72,7 @@ class ChatTemplate:
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """Ids of a conversation's opening: the tools, the messages, and the start of the first reply."""
-        return list(self._cached_prompt(json.dumps([[dict(item) for item in messages], render_tools(tools)])))
+        return list(self._cached_prompt(json.dumps([dict(item) for item in messages]), _Offered(tools)))
 
     def following(self, messages: Sequence[Message], last: int | None = None) -> list[int]:
         """Ids of what comes after a reply: the end of its turn, the new messages, and the start of the next reply.
@@ -87,9 +104,8 @@ class ChatTemplate:
             kept.pop()
         return "<think>" * self._opens_thinking + self.tokenizer.decode(kept, skip_special_tokens=False)
 
-    def _prompt(self, key: str) -> list[int]:
-        messages, tools = json.loads(key)
-        return self._encode(self._render(messages, tools))
+    def _prompt(self, messages: str, offered: "_Offered") -> list[int]:
+        return self._encode(self._render(json.loads(messages), render_tools(offered.tools)))
 
     def _render(self, messages: Sequence[Message], tools: Sequence[dict] = (), opening: bool = True) -> str:
         return str(

@@ -1,5 +1,6 @@
 """verl's agent loop for our tasks: one live session per rollout, the shared episode loop, our reward."""
 
+import gc
 import hashlib
 import json
 import time
@@ -158,6 +159,7 @@ def _task(text: str) -> Task:
 
 @lru_cache(maxsize=4)
 def _template(tokenizer: Any, format: str) -> ChatTemplate:
+    gc.freeze()  # a full collection would else walk, between rollouts, through all that the imports have made
     return ChatTemplate(tokenizer, tool_format(format))
 
 
