@@ -13,7 +13,8 @@ and as many processes of one thread. Tokens are those of prompts and responses t
 the step without checkpoints; the first step of each is left out. How TRL 1.16 is run:
 
 - tasks with one user turn (`synth.user_turns=[1,1]`): its loop ends at the first reply without a call;
-- a `response_schema`, in which the tokenizer reads the tiny model's calls;
+- a `response_schema`, in which the tokenizer reads the tiny model's calls; a broken call makes a reply words to it, so
+  its episodes are a little shorter, and it knows no limit of calls;
 - tools as JSON schemas: it makes them from Python signatures, and would show the model others than ours shows;
 - no log-probabilities of the old policy: it takes the update's own, verl computes them. Both compute the start model's;
 - sampling by `generate`: on a CPU its continuous batching warms up for ten seconds before each round of replies.
