@@ -134,10 +134,12 @@ def test_no_turn_closes_like_an_earlier_one():
         (2, 0, "cards.0.card_id", "that card", "that card"),  # one of them was spoken of
         (1, 1, "cards.0.card_id", "that card", "that card"),  # the user has seen the list
         (1, 0, "cards.0.account_id", "that account", "that account"),  # what the item names
+        (1, 0, "card_orders.0.card_id", "that card", "that card"),
+        (1, 0, "card_orders.0.card_id", "that card order", "the first card order"),
     ],
 )
 def test_who_has_not_seen_a_list_does_not_know_that_it_holds_one(cards, turn, path, words, said):
-    listed = replace(LIST, content={"cards": [{"card_id": "CRD-1", "account_id": FIRST}] * cards})
+    listed = replace(LIST, content={path.partition(".")[0]: [{"card_id": "CRD-1", "account_id": FIRST}] * cards})
     lock = phrased("lock {card_id}", name="freeze_card", card_id=Argument("CRD-1", (0, path), words=words))
     asks = (Ask((listed,)), Ask((lock,))) if turn else (Ask((listed, lock)),)
     assert f"lock {said}" in written(*asks, turn=turn).replace("Lock", "lock")

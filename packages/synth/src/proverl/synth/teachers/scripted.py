@@ -241,8 +241,9 @@ class _Writer:
         earlier = sum(len(ask.steps) for ask in self.scene.asks[: self.scene.turn])
         word, _, noun = argument.words.partition(" ")
         listed, _, of_item = path.partition(".0.")
-        # the item itself, an order of orders or a category of categories, and not what it names
-        if index < earlier or word not in ("that", "this") or not of_item or noun.split()[-1][:-1] not in listed:
+        # the item itself, an order of stock_orders or a category of categories, and not the stock that it names
+        is_item = of_item and listed.split("_")[-1].startswith(noun.split()[-1][:-1])
+        if index < earlier or word not in ("that", "this") or not is_item:
             return argument.words
         items = follow([step.content for ask in self.scene.asks for step in ask.steps], f"{index}.{listed}")
         return f"the first {noun}" if isinstance(items, list) and len(items) == 1 else argument.words
