@@ -288,7 +288,6 @@ def test_impossible_settings_say_what_failed():
         ({"max_tools": -1}, r"synth.max_tools is -1; it is at least 0"),
         ({"max_characters": -1}, r"synth.max_characters is -1; it is at least 0"),
         ({"when2call": -1}, r"synth.when2call is -1; it is at least 0"),
-        ({"when2call": 40, "xlam_irrelevance": 10}, r"are 50 rows; synth.abstention leaves them 42"),
         ({"information": (float("nan"), 0, 0)}, r"synth.information is \[nan, 0, 0\]"),
         ({"chain_length": (2, 101)}, r"synth.chain_length is \[2, 101\].*most <= 100"),
         ({"own_tasks": "none.jsonl"}, r"synth.own_tasks is 'none.jsonl'; there is no such file"),

@@ -26,8 +26,8 @@ class SynthConfig:
     is how often values are said by relation to others ("half of that amount", "tomorrow"); `recovery` the share of
     conversations with a call that the state refuses. `max_tools` bounds the tools offered (0: all tools of the task's
     server); `max_characters` bounds the text of the oracle's episode (0: no bound), so that every kept row fits a small
-    model's window. `when2call` and `xlam_irrelevance` are how many of the abstention tasks come from there; `own_tasks`
-    is a JSONL file of further ones.
+    model's window. `when2call` and `xlam_irrelevance` are how many of the abstention tasks come from there, at most
+    (in a smaller set than they are meant for, fewer in proportion); `own_tasks` is a JSONL file of further ones.
     """
 
     servers: tuple[str, ...] = ("banking", "calendar", "filesystem")
@@ -79,11 +79,6 @@ class SynthConfig:
         for name, (least, most) in _BOUNDS.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least {least} and at most {most:,}")
-        outside, room = self.when2call + self.xlam_irrelevance, round(self.train_tasks * self.abstention)
-        if outside > room:
-            raise ValueError(
-                f"synth.when2call and synth.xlam_irrelevance are {outside} rows; synth.abstention leaves them {room}"
-            )
         if self.own_tasks and not Path(self.own_tasks).is_file():
             raise ValueError(f"synth.own_tasks is {self.own_tasks!r}; there is no such file")
         if not self.servers:

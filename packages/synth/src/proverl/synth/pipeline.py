@@ -297,7 +297,10 @@ def _outside(config: SynthConfig, seed: int) -> tuple[list[Task], dict[str, str]
     """Abstention tasks of other data sets, and what became of each source; what is missing is made here."""
     tasks: list[Task] = []
     told: dict[str, str] = {}
-    for source, wanted in (("when2call", config.when2call), ("xlam_irrelevance", config.xlam_irrelevance)):
+    asked = {"when2call": config.when2call, "xlam_irrelevance": config.xlam_irrelevance}
+    room, total = round(config.train_tasks * config.abstention), sum(asked.values())
+    for source, number in asked.items():
+        wanted = number * room // total if total > room else number
         if not wanted:
             continue
         try:
