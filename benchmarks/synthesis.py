@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 MEMORY_RATIO = 1.3  # of the larger size to a quarter of it
-SPEED_RATIO = 0.7  # of the processes' number
+SPEED_RATIO = 0.6  # of the number of processes; the start and the card are one process's
 
 
 @dataclass(frozen=True)
