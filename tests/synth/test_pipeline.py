@@ -60,19 +60,6 @@ def test_two_processes_make_the_same_bytes_as_one(unbroken, tmp_path):
     assert same(unbroken, tmp_path)
 
 
-def test_ray_makes_the_same_bytes(unbroken, tmp_path, monkeypatch):
-    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")  # else `uv run` makes its workers install an environment
-    import ray
-
-    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        address = ray.get_runtime_context().gcs_address
-        write_dataset(Synthesis(CONFIG, 0, Limits(), workers=Workers(ray=address)), tmp_path)
-    finally:
-        ray.shutdown()
-    assert same(unbroken, tmp_path)
-
-
 def test_a_killed_synthesis_goes_on_and_ends_with_the_same_bytes(unbroken, tmp_path):
     folder = tmp_path / "killed"
     config = f"from proverl.synth import SynthConfig\nCONFIG = {CONFIG!r}\n"

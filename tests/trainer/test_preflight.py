@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from proverl.trainer import ModelConfig, TrainerConfig
+from proverl.trainer.config import Architecture
+from proverl.trainer.estimate import trained_parameters
 from proverl.trainer.machine import Gpu, Machine, Needs, absent_weights, look
 from proverl.trainer.preflight import checkpoint_bytes, preflight, problems
 
@@ -120,18 +122,36 @@ def test_every_shard_of_the_weights_is_looked_for(start_model, tmp_path):
     assert absent_weights(str(tmp_path)) == ("b.safetensors",)
 
 
+GPU = ModelConfig("qwen3_4b", "", "qwen", 1e-6, gpu=True)
+KEEP = TrainerConfig(keep_checkpoints=2)
+
+
 def test_checkpoints_are_reckoned_from_the_weights(tmp_path):
     (tmp_path / "config.json").write_text('{"dtype": "bfloat16"}')
     (tmp_path / "model.safetensors").write_bytes(bytes(2000))  # 1000 numbers
-    assert checkpoint_bytes(str(tmp_path), keep=2) == 3 * 1000 * (4 + 8 + 2)
+    assert checkpoint_bytes(ModelConfig(path=str(tmp_path)), KEEP, str(tmp_path)) == 3 * 1000 * (4 + 8 + 4)
+
+
+def test_checkpoints_of_weights_not_here_are_reckoned_from_the_shape():
+    shape = Architecture(64, 128, 2, 4, 4, 16, 100)
+    model = ModelConfig(path="owner/model", architecture=shape)
+    assert checkpoint_bytes(model, KEEP, model.path) == 3 * shape.parameters * 16
+    adapter = trained_parameters(replace(KEEP, lora_rank=4), shape)
+    assert 0 < adapter < shape.parameters / 2
+    assert checkpoint_bytes(model, replace(KEEP, lora_rank=4), model.path) == 3 * (shape.parameters * 8 + adapter * 16)
+
+
+def test_several_nodes_need_a_ray_to_join(start_model, tmp_path, monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for settings in ({"nodes": 2}, {"mode": "separate_async", "rollout_nodes": 1}):
+        trainer = TrainerConfig(gpus_per_node=8, **settings)
+        first, *_ = preflight(GPU, trainer, str(start_model), tmp_path)
+        assert "takes 2 nodes (trainer.nodes and trainer.rollout_nodes) and there is no Ray to join" in first
 
 
 def test_this_machine_carries_the_tiny_model(start_model, tmp_path):
     assert preflight(ModelConfig(), TrainerConfig(), str(start_model), tmp_path / "runs") == []
     assert not (tmp_path / "runs").exists()
-
-
-GPU = ModelConfig("qwen3_4b", "", "qwen", 1e-6, gpu=True)
 
 
 @pytest.mark.parametrize(

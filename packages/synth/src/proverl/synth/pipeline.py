@@ -56,12 +56,20 @@ class Workers:
             from ray.util.multiprocessing import Pool
 
             with Pool(ray_address=self.ray) as pool:
-                yield partial(pool.imap, chunksize=1)
+                yield lambda function, items: _raised(pool.imap(function, items, chunksize=1))
         elif self.processes > 1:
             with Processes(self.processes) as pool:
                 yield pool.map
         else:
             yield map
+
+
+def _raised(results: Iterable[Any]) -> Iterator[Any]:
+    """Results of Ray's pool, which hands over the errors of its workers like results."""
+    for result in results:
+        if isinstance(result, Exception):
+            raise getattr(result, "underlying", result)
+        yield result
 
 
 @dataclass(frozen=True)

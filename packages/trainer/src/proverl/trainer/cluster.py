@@ -1,18 +1,24 @@
-"""Ray for one run: a private instance on this machine, or a running one that `trainer.ray` or RAY_ADDRESS names."""
+"""Ray for one run: a private instance on this machine, or a running one that `trainer.ray` or RAY_ADDRESS names.
+
+On a running one, labels say which nodes run episodes.
+"""
 
 import hashlib
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import signature
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
 import ray
 from omegaconf import DictConfig
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 
@@ -56,6 +62,19 @@ def _private(ranks: int, folder: Path) -> Iterator[None]:
     finally:
         ray.shutdown()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def episode_places(number: int) -> list[NodeAffinitySchedulingStrategy]:
+    """Where that many processes with episodes go on the joined Ray: the nodes of `episode_nodes`, in turn."""
+    nodes = islice(cycle(episode_nodes(ray.nodes())), number)
+    return [NodeAffinitySchedulingStrategy(node, soft=False) for node in nodes]
+
+
+def episode_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Ids of the nodes (as `ray.nodes()` tells them) that run episodes: the labelled ones, or else all with CPUs."""
+    able = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
+    labelled = [node for node in able if node["Labels"].get(EPISODES[0]) == EPISODES[1]]
+    return [node["NodeID"] for node in labelled or able]
 
 
 def _temporary(run: Path) -> Path:

@@ -103,7 +103,7 @@ def estimate(trainer: TrainerConfig, shape: Architecture, limits: Limits, gpu: G
     return Estimate(memory, tuple(_seconds(trainer, shape, limits, gpu, cache)), cache)
 
 
-def _trained(trainer: TrainerConfig, shape: Architecture) -> int:
+def trained_parameters(trainer: TrainerConfig, shape: Architecture) -> int:
     """Parameters that are trained: all, or those of an adapter on every linear layer."""
     if not trainer.lora_rank:
         return shape.parameters
@@ -115,7 +115,7 @@ def _trained(trainer: TrainerConfig, shape: Architecture) -> int:
 def _update_memory(trainer: TrainerConfig, shape: Architecture, limits: Limits) -> list[Part]:
     tokens = max(trainer.micro_batch_tokens, limits.prompt_tokens + limits.response_tokens)
     hidden, layers, ranks = shape.hidden_size, shape.num_hidden_layers, trainer.ranks
-    trained = _trained(trainer, shape)
+    trained = trained_parameters(trainer, shape)
     sizes = (
         ("weights", "4 P / G", 4 * shape.parameters / ranks),
         ("gradients", "4 A / G", 4 * trained / ranks),
@@ -132,7 +132,7 @@ def _update_memory(trainer: TrainerConfig, shape: Architecture, limits: Limits) 
 
 
 def _sample_memory(trainer: TrainerConfig, shape: Architecture, gpu: Gpu) -> list[Part]:
-    resident = (4 * shape.parameters + 8 * _trained(trainer, shape)) / trainer.ranks
+    resident = (4 * shape.parameters + 8 * trained_parameters(trainer, shape)) / trainer.ranks
     weights = 2 * shape.parameters / trainer.tensor_parallel
     share = trainer.gpu_memory * gpu.memory * GIB
     sizes = (

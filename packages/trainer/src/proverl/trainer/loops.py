@@ -5,39 +5,28 @@ its start.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from itertools import cycle, islice
 from threading import Thread
 from typing import Any
 
-import ray
-from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from tensordict import TensorDict
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopWorkerTQ
 
-EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
+from proverl.trainer.cluster import episode_places
+
 _Worker = AgentLoopWorkerTQ.__ray_actor_class__
 
 
 class ClusterAgentLoops(AgentLoopManagerTQ):
-    """verl's manager, whose workers keep to the nodes of `episode_nodes`, so that servers can be kept off GPU nodes."""
+    """verl's manager, whose workers keep to `episode_places`, so that servers can be kept off GPU nodes."""
 
     async def _init_agent_loop_workers(self) -> None:
-        nodes = islice(cycle(episode_nodes(ray.nodes())), self.rollout_config.agent.num_workers)
         self.agent_loop_workers = [
-            self.agent_loop_workers_class.options(
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
-            ).remote(self.config, self.llm_client, self.teacher_client, self.reward_loop_worker_handles)
-            for node in nodes
+            self.agent_loop_workers_class.options(scheduling_strategy=place).remote(
+                self.config, self.llm_client, self.teacher_client, self.reward_loop_worker_handles
+            )
+            for place in episode_places(self.rollout_config.agent.num_workers)
         ]
-
-
-def episode_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Ids of the nodes (as `ray.nodes()` tells them) that run episodes: the labelled ones, or else all with CPUs."""
-    able = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
-    labelled = [node for node in able if node["Labels"].get(EPISODES[0]) == EPISODES[1]]
-    return [node["NodeID"] for node in labelled or able]
 
 
 class LocalAgentLoops:

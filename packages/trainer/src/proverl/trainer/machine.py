@@ -119,15 +119,15 @@ def absent_weights(weights: str) -> tuple[str, ...]:
     return tuple(sorted(name for name in {"config.json", *wanted} if not (folder / name).exists()))
 
 
-def weights_bytes(weights: str) -> tuple[int, int]:
-    """Size of a model folder's weights and bytes of one number in them; (0, 2) when the folder is not here."""
+def parameters(weights: str) -> int:
+    """How many numbers a model folder's weights hold; 0 when the folder is not here."""
     folder = Path(weights)
     size = sum(path.stat().st_size for path in folder.glob("*.safetensors")) if folder.is_dir() else 0
     if not size or not (folder / "config.json").exists():
-        return 0, 2
+        return 0
     config = json.loads((folder / "config.json").read_text())
     dtype = config.get("dtype") or config.get("torch_dtype") or "float32"
-    return size, 2 if dtype in ("bfloat16", "float16") else 4
+    return size // (2 if dtype in ("bfloat16", "float16") else 4)
 
 
 def _downloaded(name: str) -> bool:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from proverl.trainer.config import ModelConfig, TrainerConfig
-from proverl.trainer.machine import Machine, Needs, look, weights_bytes
+from proverl.trainer.estimate import architecture, trained_parameters
+from proverl.trainer.machine import Machine, Needs, look, parameters
 
 _DRIVER = 580  # what CUDA 13, for which torch 2.11 is built, needs
 _SOCKET_BYTES = 107  # of a Unix socket's path, in Linux
@@ -29,7 +30,7 @@ def preflight(model: ModelConfig, trainer: TrainerConfig, weights: str, folder: 
         return _cluster_problems(address, model, trainer, weights, folder)
     with _listener("127.0.0.1") as listener:
         needs = _needs(model, trainer, weights, folder, "", listener)
-        return list(problems(look(needs), needs))
+        return [*_one_machine_problems(model, trainer), *problems(look(needs), needs)]
 
 
 def ray_address(trainer: TrainerConfig) -> str:
@@ -37,13 +38,18 @@ def ray_address(trainer: TrainerConfig) -> str:
     return trainer.ray or os.environ.get("RAY_ADDRESS", "")
 
 
-def checkpoint_bytes(weights: str, keep: int) -> int:
-    """Bytes that the run's checkpoints take, with the one being written beside the `keep` that stay.
+def checkpoint_bytes(model: ModelConfig, trainer: TrainerConfig, weights: str) -> int:
+    """Bytes that the run's checkpoints take, with the one being written beside those that stay.
 
-    A checkpoint holds float32 weights (4 bytes each), Adam's two moments (8), and the model in its own dtype.
+    A checkpoint holds the weights twice, for going on and as a Hugging Face folder (4 bytes each, FSDP2's float32), and
+    Adam's two moments of what is trained (8). Weights that are not here are reckoned from the model's architecture.
     """
-    size, width = weights_bytes(weights)
-    return (keep + 1) * (size // width) * (12 + width)
+    shape = architecture(model)
+    held = trained = parameters(weights) or shape.parameters
+    if trainer.lora_rank:
+        trained = trained_parameters(trainer, shape)
+        held += trained
+    return (trainer.keep_checkpoints + 1) * 8 * (held + trained)
 
 
 def problems(machine: Machine, needs: Needs) -> Iterator[str]:
@@ -133,6 +139,7 @@ def _cluster_problems(
             ray.shutdown()
 
 
+_NODES = "trainer.nodes and trainer.rollout_nodes"
 _START_RAY = "start it with `ray start`, set profile.ray to its HOST:PORT, or to nothing to train on this machine alone"
 
 
@@ -157,13 +164,23 @@ def _training_nodes(needs: Needs) -> list[Mapping[str, Any]]:
     return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("GPU", 0) >= needs.gpus]
 
 
+def _one_machine_problems(model: ModelConfig, trainer: TrainerConfig) -> Iterator[str]:
+    nodes = trainer.nodes + trainer.rollout_nodes
+    if model.gpu and nodes > 1:
+        yield (
+            f"the run takes {nodes} nodes ({_NODES}) and there is no Ray to join; start it on each (docs/cluster.md) "
+            "and set profile.ray to its HOST:PORT, or train on one node"
+        )
+
+
 def _ray_problems(trainer: TrainerConfig, needs: Needs) -> Iterator[str]:
     import ray
 
-    found, wanted = len(_training_nodes(needs)), trainer.nodes * needs.gpus
-    if found < trainer.nodes:
+    found, nodes = len(_training_nodes(needs)), trainer.nodes + trainer.rollout_nodes
+    wanted = nodes * needs.gpus
+    if found < nodes:
         yield (
-            f"{found} of the Ray cluster's nodes have {needs.gpus} GPUs, trainer.nodes asks for {trainer.nodes}; start "
+            f"{found} of the Ray cluster's nodes have {needs.gpus} GPUs and the run takes {nodes} ({_NODES}); start "
             "Ray on more (docs/cluster.md), or set profile.nodes and profile.gpus_per_node to what there is"
         )
     elif (free := ray.available_resources().get("GPU", 0)) < wanted:
@@ -205,7 +222,7 @@ def _needs(
         weights=weights,
         folder=str(folder),
         mark=mark,
-        disk=checkpoint_bytes(weights, trainer.keep_checkpoints),
+        disk=checkpoint_bytes(model, trainer, weights),
         starts_ray=not mark,
         listener=(host, port),
     )
