@@ -19,6 +19,7 @@ from rich.table import Table
 
 from experiments.report import WINDOW, trailing_means
 
+_NO_SETTING = ("experiment", "seed", "stages", "plan", "runs_dir", "model", "tracking", "profile", "probe")
 _FIGURES = {"total": "reward", "success": "task success", "calls": "calls per task"}
 
 
@@ -53,7 +54,15 @@ def find(uri: str, group: str, experiments: Sequence[str] = (), tags: Sequence[s
         conditions.append(f"tags.`{key}` = '{value}'")
     runs = client.search_runs([found.experiment_id], " and ".join(conditions), order_by=["attributes.start_time"])
     rows = [_row(run) for run in runs]
-    return [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
+    rows = [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
+    for row in rows:
+        alike = [other["settings"] for other in rows if all(other[key] == row[key] for key in ("experiment", "model"))]
+        row["differing"] = {
+            name: value for name, value in row["settings"].items() if any(one.get(name) != value for one in alike)
+        }
+    for row in rows:
+        row["settings"] = row.pop("differing")
+    return rows
 
 
 def curves(uri: str, runs: Sequence[dict[str, Any]], path: Path) -> bool:
@@ -99,13 +108,14 @@ def _line(history: dict[int, float]) -> tuple[list[int], list[float]]:
 def table(runs: Sequence[dict[str, Any]]) -> Table:
     """One line per run."""
     shown = Table(title="Held-out tasks", title_justify="left")
-    for heading in ("experiment", "model", "seed"):
+    for heading in ("experiment", "model", "settings", "seed", "tasks"):
         shown.add_column(heading)
     for label in _FIGURES.values():
         shown.add_column(label, justify="right")
         shown.add_column("difference", justify="right")
     for run in runs:
-        cells = [run["experiment"], run["model"], run["seed"]]
+        settings = ", ".join(f"{name}={value}" for name, value in run["settings"].items())
+        cells = [run["experiment"], run["model"], settings, run["seed"], run["tasks"]]
         for metric in _FIGURES:
             cells += _cells(run["heldout"], metric)
         shown.add_row(*cells)
@@ -123,10 +133,12 @@ def _cells(heldout: dict[str, float], metric: str) -> list[str]:
 
 
 def _row(run: Any) -> dict[str, Any]:
-    metrics = run.data.metrics
+    metrics, params = run.data.metrics, run.data.params
     return {
         "run": run.info.run_id,
         **{name: run.data.tags.get(name, "") for name in ("experiment", "model", "seed", "git.commit")},
+        "tasks": params.get("evals.tasks", ""),
+        "settings": {name: params[name] for name in sorted(params) if name.partition(".")[0] not in _NO_SETTING},
         "heldout": {
             name.removeprefix("heldout/"): value for name, value in metrics.items() if name.startswith("heldout/")
         },

@@ -90,6 +90,6 @@ def _bad_override(text: str, overrides: Sequence[str]) -> str:
     key = text.split("'")[1].split("@")[0]
     if any(override.startswith(f"{key}=") for override in overrides):
         if key in keys_of(Config):  # a group of values that are the user's own
-            return f"{key} gets a value under a name of yours with a plus: +{key}.NAME=VALUE."
+            return f"{key} takes names of your choice, which Hydra wants with a plus: '+{key}={{NAME: VALUE}}'."
         return unknown_key(key, [*keys_of(Config), *groups()])
     return f"{text.splitlines()[0].rstrip('.')}."

@@ -90,7 +90,8 @@ class _Watch:
             _record(self.tracker, self.config, rows, folder, with_alarms(seen, [int(row["step"]) for row in new]))
             report(int(new[-1][rows.unit]), total, _note(new[-1]))
 
-        report(0, total)
+        done = rows_by_step(folder / rows.file).values()  # of a run that was killed
+        report(max((int(row[rows.unit]) for row in done), default=0), total)
         with Follower(folder / rows.file, handle):
             yield
 

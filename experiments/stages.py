@@ -208,7 +208,14 @@ def _grpo_needs(config: Config) -> list[str]:
 def _needs(config: Config) -> list[str]:
     from proverl.trainer import check_requirements
 
-    return check_requirements(config.model, config.trainer, Path(config.runs_dir))
+    told = check_requirements(config.model, config.trainer, Path(config.runs_dir))
+    if config.model.gpu and not config.profile.gpus_per_node:
+        told = [
+            f"model {config.model.name} runs on GPUs and profile {config.profile.name} has none: add profile=h100x8 or "
+            "profile=cluster, or experiment=main, which brings the paper's settings too.",
+            *told,
+        ]
+    return told
 
 
 def _probed(config: Config) -> float:

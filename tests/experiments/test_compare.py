@@ -7,6 +7,7 @@ from rich.console import Console
 
 from experiments.compare import curves, find, table
 from experiments.compose import check
+from experiments.pipeline import flat
 from experiments.tracking import Tracker
 
 HELDOUT = {"before": 0.7, "after": 0.9, "difference": 0.2, "low": 0.1, "high": 0.3}
@@ -48,6 +49,20 @@ def test_a_line_shows_before_after_and_the_interval_of_the_difference(runs):
     console.print(table(found(runs)))
     assert "0.700 -> 0.900" in console.export_text(clear=False)
     assert "+0.200 [+0.100, +0.300]" in console.export_text()
+
+
+def test_runs_of_one_experiment_are_told_apart_by_what_was_set(tmp_path, with_store):
+    folder = with_store(tmp_path)
+    for algorithm in ("grpo", "dr_grpo"):
+        config = check([f"runs_dir={folder}", f"trainer.algorithm={algorithm}"])[0]
+        tracker = Tracker(config, folder / "jobs" / algorithm)
+        tracker.tags({"experiment": "default", "model": "tiny", "seed": "0"})
+        tracker.params(flat(config))
+        tracker.results({f"heldout/total/{key}": value for key, value in HELDOUT.items()})
+    assert [run["settings"] for run in found(folder)] == [
+        {"trainer.algorithm": "grpo"},
+        {"trainer.algorithm": "dr_grpo"},
+    ]
 
 
 def test_the_reward_over_steps_is_drawn_for_runs_that_have_steps(runs, tmp_path):

@@ -125,7 +125,7 @@ def test_hydras_own_questions_are_left_to_hydra(flag):
         (["teacher.temperature=hot"], ["teacher.temperature is 'hot'", "number"]),
         (["teacher.seconds=nan"], ["teacher.seconds is nan", "finite"]),
         (["envs.limits.call_seconds=inf"], ["envs.limits.call_seconds is inf", "finite"]),
-        (["teacher.options={top_k: 3}"], ["+teacher.options.NAME=VALUE"]),
+        (["teacher.options={top_k: 3}"], ["'+teacher.options={NAME: VALUE}'"]),
         (["synth.servers=[bankin]"], ["synth.servers is ['bankin']", "did you mean 'banking'"]),
         (["synth.personas=plain"], ["synth.personas is 'plain'", "a list, e.g. [a,b]"]),
         (["profile.synth_processes=0"], ["profile.synth_processes is 0", "at least 1"]),

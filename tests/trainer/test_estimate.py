@@ -7,7 +7,7 @@ import pytest
 from proverl.agent import Limits
 from proverl.trainer import ModelConfig, TrainerConfig
 from proverl.trainer.config import Architecture
-from proverl.trainer.estimate import Gpu, architecture, estimate
+from proverl.trainer.estimate import PACKING, Gpu, architecture, estimate
 
 H100 = Gpu(memory=80, tflops=989, bandwidth=3.35)
 SHAPE = Architecture(4096, 12288, 36, 32, 8, 128, 151936)
@@ -75,7 +75,9 @@ def test_longer_episodes_take_longer_and_one_that_is_no_longer_filtered_less():
 
 
 def test_what_does_not_fit_is_said_with_what_to_try():
-    assert of().too_much(H100) == []
+    assert of(verl_overrides={PACKING: True}).too_much(H100) == []
+    (padded,) = of().too_much(H100)
+    assert "pack sequences" in padded
     small = Gpu(memory=40, tflops=312, bandwidth=1.6)
     (told,) = of(gpu=small, gpu_memory=0.5).too_much(small)
     assert "update needs about" in told and "which has 40" in told and "micro_batch_tokens" in told

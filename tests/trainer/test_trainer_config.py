@@ -114,6 +114,13 @@ def test_overrides_win_and_unknown_ones_are_refused_with_the_nearest_name():
         config_of(TrainerConfig(verl_overrides={"actor_rollout_ref.actor.grad_clp": 0.5}))
 
 
+def test_a_setting_of_verls_may_be_written_as_a_tree():
+    tree = {"actor_rollout_ref": {"actor": {"grad_clip": 0.5}}}
+    assert config_of(TrainerConfig(verl_overrides=tree)).actor_rollout_ref.actor.grad_clip == 0.5
+    with pytest.raises(ValueError, match="did you mean actor_rollout_ref.actor.grad_clip"):
+        config_of(TrainerConfig(verl_overrides={"actor_rollout_ref": {"actor": {"grad_clp": 0.5}}}))
+
+
 def test_a_surrounding_hydra_job_keeps_its_own_state(tmp_path):
     from hydra import compose, initialize_config_dir
 

@@ -1,11 +1,13 @@
 """A reward of a user's own: a class named in the config, found and tried out before anything runs on it."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from proverl.core import Call, CallRecord, GroundTruth, Json, Result, Step, Tool
@@ -76,6 +78,8 @@ class OwnReward:
 
 def _class(target: str) -> Any:
     module, _, name = target.rpartition(".")
+    if not {"", str(Path.cwd())} & set(sys.path):  # an installed command does not look there by itself
+        sys.path.insert(0, str(Path.cwd()))
     try:
         found = getattr(import_module(module), name)
     except Exception as error:

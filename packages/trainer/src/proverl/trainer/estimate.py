@@ -1,7 +1,8 @@
 """What a GRPO step needs of each GPU, reckoned beforehand: memory by part and seconds by phase, with their formulas.
 
-Estimates for a dense model on FSDP2 in mode sync, without packing. Left out: the collectives' buffers, fragmentation,
-tools that take long, and handing the new weights to the sampler. Lengths are in tokens, sizes in bytes.
+Estimates for a dense model on FSDP2 in mode sync. Left out: the collectives' buffers, fragmentation, tools that take
+long, handing the new weights to the sampler, and, in the seconds, what is computed for padding. Lengths are in tokens,
+sizes in bytes.
 """
 
 import json
@@ -13,12 +14,14 @@ from proverl.trainer.config import Architecture, ModelConfig, TrainerConfig
 
 GIB = 2**30
 FILLED = 0.25  # of the token limits, by an average episode
+PADDED = 2.0  # tokens of a forward pass over its bound: verl pads rows to the longest beside them, unless it packs
+PACKING = "actor_rollout_ref.model.use_remove_padding"
 COMPUTE, BANDWIDTH = 0.35, 0.6  # of the GPU's peaks that are reached
 
 SYMBOLS = (
-    "P parameters, A those trained, G GPUs, T tokens of a forward pass, h hidden size, f MLP size, L layers, "
-    "V vocabulary, K KV heads x head size, t tensor_parallel, M the GPU's memory; N tokens of a step, "
-    "c episodes decoded at once, w their waves, p and r tokens of an average prompt and response "
+    "P parameters, A the trained ones, G GPUs, T tokens of a forward pass (its bound, twice that without packing), "
+    "h hidden size, f MLP size, L layers, V vocabulary, K KV heads x head size, t tensor_parallel, M the GPU's memory; "
+    "N tokens of a step, c episodes decoded at once, w their waves, p and r tokens of an average prompt and response "
     f"({FILLED:.0%} of the limits), "
     f"C and B peak operations and bytes a second, of which {COMPUTE:.0%} and {BANDWIDTH:.0%} are reached"
 )
@@ -63,10 +66,12 @@ class Estimate:
     def too_much(self, gpu: Gpu) -> list[str]:
         """A sentence for each phase that does not fit the GPU, with what to try."""
         hints = {
-            "update": "lower envs.limits or trainer.micro_batch_tokens, use more GPUs or trainer.lora_rank, or compute "
-            "the loss without whole logits: 'trainer.verl_overrides={actor_rollout_ref.model.use_fused_kernels: true}'",
+            "update": "pack sequences, which needs flash-attn "
+            f"('+trainer.verl_overrides={{{PACKING}: true}}'), compute the loss without whole logits "
+            "('+trainer.verl_overrides={actor_rollout_ref.model.use_fused_kernels: true}'), lower envs.limits or "
+            "trainer.micro_batch_tokens, or use more GPUs or trainer.lora_rank",
             "sample": "lower trainer.gpu_memory, or keep the optimizer on the CPU meanwhile: "
-            "'trainer.verl_overrides={actor_rollout_ref.actor.fsdp_config.optimizer_offload: true}'",
+            "'+trainer.verl_overrides={actor_rollout_ref.actor.fsdp_config.optimizer_offload: true}'",
         }
         told = [
             f"{phase} needs about {self.gib(phase):.0f} GiB of each GPU, which has {gpu.memory:.0f}: {hint}"
@@ -113,7 +118,8 @@ def trained_parameters(trainer: TrainerConfig, shape: Architecture) -> int:
 
 
 def _update_memory(trainer: TrainerConfig, shape: Architecture, limits: Limits) -> list[Part]:
-    tokens = max(trainer.micro_batch_tokens, limits.prompt_tokens + limits.response_tokens)
+    bound = max(trainer.micro_batch_tokens, limits.prompt_tokens + limits.response_tokens)
+    tokens = bound if trainer.verl_overrides.get(PACKING) else PADDED * bound
     hidden, layers, ranks = shape.hidden_size, shape.num_hidden_layers, trainer.ranks
     trained = trained_parameters(trainer, shape)
     sizes = (

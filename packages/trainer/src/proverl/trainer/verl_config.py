@@ -4,6 +4,7 @@ verl's own default config is composed, the fields that a run decides are set, an
 Nothing here imports verl (10 s); `validate` does, and has verl's dataclasses check the result.
 """
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -253,4 +254,8 @@ def override(config: DictConfig, key: str, value: Any, place: str) -> None:
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {parent}.{near[0]}?" if near else f"write +{key} to add it"
         raise ValueError(f"{place} has {key!r}, which verl's config does not know; {hint}")
-    OmegaConf.update(config, key, value)
+    if isinstance(value, Mapping) and isinstance(node[name], DictConfig):  # written as a tree, not as dotted names
+        for part, item in value.items():
+            override(config, f"{key}.{part}", item, place)
+    else:
+        OmegaConf.update(config, key, value)
