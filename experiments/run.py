@@ -10,6 +10,7 @@ torch, verl and MLflow load when a stage needs them.
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def main() -> None:
     """Check the command line, then let Hydra run its jobs; a user's mistake ends with one sentence and exit code 2."""
     if not any(argument.startswith("-") and argument not in ("-m", "--multirun") for argument in sys.argv[1:]):
         SCREEN.say("Checking the config")  # what checks it takes seconds to import
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C: MLflow hears of it as well
     # Hydra then raises what a job raised instead of printing it in its own way
     os.environ["HYDRA_FULL_ERROR"] = "1"
     from experiments.compose import check

@@ -1,7 +1,9 @@
 """The command itself, as a user types it."""
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -33,3 +35,16 @@ def test_hydra_still_shows_the_config():
     done = run("--cfg", "job", "experiment=beta0")
     assert done.returncode == 0, done.stderr
     assert "beta: 0" in done.stdout
+
+
+def test_a_run_that_is_asked_to_end_is_no_longer_running_for_mlflow(tmp_path):
+    command = [sys.executable, "-u", "-m", "experiments.run", "stages=[synth]", f"runs_dir={tmp_path}"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        printed = ""
+        for line in process.stdout:
+            if line.startswith("Synthesising tasks") and "Synthesising tasks" not in printed:
+                process.terminate()
+            printed += line
+    assert process.returncode == 130 and "Stopped. The same command goes on from here." in printed
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as store:
+        assert store.execute("select status from runs").fetchall() == [("KILLED",)]
