@@ -89,8 +89,8 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="show where the time goes (it then takes longer)")
     parser.add_argument("overrides", nargs="*", help="settings of the run")
     asked = parser.parse_args()
-    config = _config(asked.overrides, asked.tasks)
-    tasks = _tasks(config)
+    config = configured(asked.overrides, asked.tasks)
+    tasks = made_tasks(config)
     figures = measure(config, tasks, asked.rollouts, asked.rounds, asked.profile)
     table = Table("what", "measured", "must")
     table.add_row("processor time a turn", f"{figures['turn_ms']:.2f} ms", f"<= {TURN_MS:g} ms")
@@ -158,13 +158,15 @@ def measure(config: Config, tasks: Sequence[Task], rollouts: int, rounds: int, p
     }
 
 
-def _config(overrides: list[str], tasks: int) -> Config:
+def configured(overrides: list[str], tasks: int) -> Config:
+    """The typed config of a run with so many training tasks, all made here."""
     with initialize_config_dir(str(Path(__file__).parents[1] / "conf"), version_base="1.3"):
         size = [f"synth.train_tasks={tasks}", "synth.heldout_tasks=1", "synth.when2call=0", "synth.xlam_irrelevance=0"]
         return typed(compose("config", [*overrides, *size]))
 
 
-def _tasks(config: Config) -> list[Task]:
+def made_tasks(config: Config) -> list[Task]:
+    """The training tasks of a config."""
     with tempfile.TemporaryDirectory() as folder:
         write_dataset(Synthesis(config.synth, config.seed, config.envs.limits, ScriptedTeacher()), Path(folder))
         return read_tasks(Path(folder) / "train.parquet")

@@ -38,7 +38,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.agent_loop import _config, _tasks
+from benchmarks.agent_loop import configured, made_tasks
 from experiments.config import Config
 from proverl.agent import ChatTemplate, tool_format
 from proverl.agent.chat import clip
@@ -282,8 +282,8 @@ def _method(name: str) -> Any:
 
 
 def _prepared(steps: int, *overrides: str) -> tuple[Config, list[Task]]:
-    config = _config([f"trainer.steps={steps}", *overrides], tasks=steps * 8)
-    return config, _tasks(config)
+    config = configured([f"trainer.steps={steps}", *overrides], tasks=steps * 8)
+    return config, made_tasks(config)
 
 
 def _trained(config: Config, tasks: Sequence[Task], folder: Path) -> list[dict[str, float]]:

@@ -55,14 +55,15 @@ def find(uri: str, group: str, experiments: Sequence[str] = (), tags: Sequence[s
     runs = client.search_runs([found.experiment_id], " and ".join(conditions), order_by=["attributes.start_time"])
     rows = [_row(run) for run in runs]
     rows = [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
-    for row in rows:
-        alike = [other["settings"] for other in rows if all(other[key] == row[key] for key in ("experiment", "model"))]
-        row["differing"] = {
-            name: value for name, value in row["settings"].items() if any(one.get(name) != value for one in alike)
-        }
-    for row in rows:
-        row["settings"] = row.pop("differing")
-    return rows
+    return [{**row, "settings": _differing(row, rows)} for row in rows]
+
+
+def _differing(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """A run's settings that other runs of its experiment and model had otherwise."""
+    alike = [one["settings"] for one in runs if all(one[key] == run[key] for key in ("experiment", "model"))]
+    return {
+        name: value for name, value in run["settings"].items() if any(one.get(name, value) != value for one in alike)
+    }
 
 
 def curves(uri: str, runs: Sequence[dict[str, Any]], path: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from yaml import YAMLError  # type: ignore[import-untyped]
+from yaml import YAMLError
 
 from proverl.core import StopReason, Task, Tool
 from proverl.envs import Session

@@ -97,16 +97,11 @@ def iter_tasks(path: Path) -> Iterator[Task]:
 
     Raises FileNotFoundError, or ValueError that names the row and what is wrong in it.
     """
-    for number, text in enumerate(iter_texts(path)):
+    for number, row in enumerate(iter_rows(path, ["task"])):
         try:
-            yield task_from_json(text)
+            yield task_from_json(row["task"])
         except ValueError as error:
             raise ValueError(f"{path}, row {number}: {brief(error)}") from None
-
-
-def iter_texts(path: Path) -> Iterator[str]:
-    """The tasks of a file as JSON, unchecked. Raises FileNotFoundError, or ValueError for another kind of file."""
-    yield from (row["task"] for row in iter_rows(path, ["task"]))
 
 
 def iter_rows(path: Path, names: Sequence[str] = SCHEMA.names) -> Iterator[dict[str, Any]]:

@@ -119,7 +119,7 @@ class DeviceView(TypedDict):
         "get the model and present state of {device_id}",
     ],
     brief=[
-        "show me the details of a device",
+        "tell me all about a device",
         "check the battery and firmware of one of the devices",
     ],
 )

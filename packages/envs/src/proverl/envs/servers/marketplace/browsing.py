@@ -148,7 +148,7 @@ class ListingView(TypedDict):
         "find out who sells {listing_id} and what it costs",
     ],
     brief=[
-        "show me the details of a listing",
+        "tell me all about a listing",
         "open a listing and tell me what it says",
     ],
 )
