@@ -25,24 +25,24 @@ def test_runs_share_answers_and_are_summed_apart(tmp_path):
     assert other.spent() == Spent(reused=1)
 
 
-def _write(path, barrier, number):
-    barrier.wait()
-    journal = Journal(path, "run")
-    for place in range(25):
-        journal.keep(f"{number}-{place}", "x" * 2_000, Usage(3, 2, 1))
-        assert journal.find(f"{number}-{place}")
+def _write(folder, barrier, number):
+    for file in range(20):
+        barrier.wait(20)  # the moment of creation is where they could be in each other's way
+        journal = Journal(folder / f"{file}.db", "run")
+        journal.keep(f"{number}", "x" * 2_000, Usage(3, 2, 1))
+        assert journal.find(f"{number}")
     os._exit(0)  # as if killed: nothing is closed
 
 
 def test_processes_that_create_and_fill_it_at_the_same_time_lose_nothing(tmp_path):
-    barrier = FORK.Barrier(4)
-    workers = [FORK.Process(target=_write, args=(tmp_path / "answers.db", barrier, number)) for number in range(4)]
+    barrier = FORK.Barrier(6)
+    workers = [FORK.Process(target=_write, args=(tmp_path, barrier, number)) for number in range(6)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert [worker.exitcode for worker in workers] == [0] * 4
-    assert Journal(tmp_path / "answers.db", "run").spent() == Spent(100, 300, 200, 100, reused=100)
+    assert [worker.exitcode for worker in workers] == [0] * 6
+    assert {Journal(file, "run").spent() for file in tmp_path.glob("*.db")} == {Spent(6, 18, 12, 6, reused=6)}
 
 
 def _inherit(journal):
