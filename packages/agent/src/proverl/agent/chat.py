@@ -1,7 +1,7 @@
 """What the episode loop sees of a policy: one chat per episode."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from proverl.agent.limits import Limits
@@ -14,20 +14,26 @@ Message = Mapping[str, Any]
 class Reply:
     """One assistant message: its text, the calls in it in the order written, and whether it ended by itself.
 
-    `thinking` is what a thinking model wrote before it said anything; it is no part of the text.
+    `thinking` is what a thinking model wrote before it said anything; it is no part of the text. The tokens are those
+    of the whole context and of the reply, 0 where the policy counts none.
     """
 
     text: str
     calls: tuple[Call | MalformedCall, ...] = ()
     finish: Literal["stop", "length"] = "stop"
     thinking: str = ""
+    prompt_tokens: int = field(default=0, compare=False)
+    completion_tokens: int = field(default=0, compare=False)
 
 
 class Chat(Protocol):
     """One conversation with a policy. Single use; it owns the history, the caller only adds what is new."""
 
     def observe(self, messages: Sequence[Message]) -> None:
-        """Add system, user and tool messages; tool messages answer the calls of the last reply, in order."""
+        """Add system, user and tool messages; tool messages answer the calls of the last reply, in order.
+
+        Before the first reply there may be assistant messages too, in the shape of `Episode.messages`.
+        """
 
     async def reply(self) -> Reply:
         """Return the policy's next message."""

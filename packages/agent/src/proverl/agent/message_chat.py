@@ -1,5 +1,6 @@
 """A chat that keeps messages for an OpenAI-compatible endpoint with function calling."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +41,9 @@ class MessageChat:
         for message in messages:
             if message["role"] == "tool":
                 kept = {"role": "tool", "tool_call_id": self._asked.pop(0), "content": message["content"]}
+            elif message.get("tool_calls"):
+                kept = _said(message)
+                self._asked = [call["id"] for call in kept["tool_calls"]]
             else:
                 kept = {"role": message["role"], "content": message["content"]}
             self._messages.append(kept)
@@ -55,11 +59,18 @@ class MessageChat:
             if self._first_prompt is None:
                 self._first_prompt = completion.usage.prompt_tokens
             self._used = completion.usage.prompt_tokens + completion.usage.completion_tokens - self._first_prompt
+        usage = completion.usage
         choice = completion.choices[0]
         asked = [call for call in choice.message.tool_calls or () if call.type == "function"]
         calls = tuple(_read(call.id, call.function.name, call.function.arguments) for call in asked)
         self._keep(choice.message.content or "", calls, asked)
-        return Reply(choice.message.content or "", calls, "length" if choice.finish_reason == "length" else "stop")
+        return Reply(
+            choice.message.content or "",
+            calls,
+            "length" if choice.finish_reason == "length" else "stop",
+            prompt_tokens=usage.prompt_tokens if usage else 0,
+            completion_tokens=usage.completion_tokens if usage else 0,
+        )
 
     def _keep(self, text: str, calls: Sequence[Call | MalformedCall], asked: Sequence[Any]) -> None:
         """Add the reply to the history, in the shape that every endpoint takes back."""
@@ -92,6 +103,19 @@ class MessageChat:
     def transcript(self) -> None:
         """An endpoint returns no tokens."""
         return
+
+
+def _said(message: Message) -> dict[str, Any]:
+    """An assistant message with calls, from before this chat, as the endpoint takes it back."""
+    calls = [
+        {
+            "id": call["id"],
+            "type": "function",
+            "function": {"name": call["function"]["name"], "arguments": json.dumps(call["function"]["arguments"])},
+        }
+        for call in message["tool_calls"]
+    ]
+    return {"role": "assistant", "content": message["content"], "tool_calls": calls}
 
 
 def _read(number: str, name: str, arguments: str) -> Call | MalformedCall:

@@ -64,7 +64,8 @@ class TokenChat:
             raise ValueError(
                 f"no room for a reply: {len(self._prompt)} prompt and {len(self._response)} response tokens"
             )
-        generated = await self._generate(self._prompt + self._response + self._pending, most)
+        context = self._prompt + self._response + self._pending
+        generated = await self._generate(context, most)
         if not 0 < len(generated.ids) == len(generated.log_probs) <= most:
             raise ValueError(
                 f"generate returned {len(generated.ids)} ids and {len(generated.log_probs)} log-probabilities; "
@@ -73,7 +74,12 @@ class TokenChat:
         self._append(self._pending, 0, [0.0] * len(self._pending))
         self._append(generated.ids, 1, generated.log_probs)
         self._unseen, self._pending = [], []
-        return replace(self._template.format.parse(self._template.text(generated.ids)), finish=generated.finish)
+        return replace(
+            self._template.format.parse(self._template.text(generated.ids)),
+            finish=generated.finish,
+            prompt_tokens=len(context),
+            completion_tokens=len(generated.ids),
+        )
 
     def _append(self, ids: list[int], mask: int, log_probs: list[float]) -> None:
         self._response += ids

@@ -2,8 +2,8 @@
 
 from proverl.evals.config import EvalsConfig, ProbeConfig
 from proverl.evals.heldout import EvaluationFailed, evaluate
+from proverl.evals.heldout_record import EvaluationRecord, read_records
 from proverl.evals.policy import load_policy
-from proverl.evals.record import EvaluationRecord, read_records
 from proverl.evals.statistics import Interval, compare, mean_interval, paired_difference
 
 __all__ = [

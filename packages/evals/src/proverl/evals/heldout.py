@@ -8,7 +8,7 @@ from proverl.agent import Limits, OraclePolicy, Policy, run_episode
 from proverl.core import Episode, StopReason, Task
 from proverl.envs import Session
 from proverl.evals.config import EvalsConfig
-from proverl.evals.record import EvaluationRecord, append_record, by_episode, read_records, resume
+from proverl.evals.heldout_record import EvaluationRecord, append_record, by_episode, read_records, resume
 from proverl.reward import Reward, candidates, task_success
 
 Progress = Callable[[int, int, str], None]

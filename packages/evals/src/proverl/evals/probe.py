@@ -13,7 +13,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from proverl.core import StopReason, Task
-from proverl.evals.record import EvaluationRecord
+from proverl.evals.heldout_record import EvaluationRecord
 
 FILE = "probe.json"
 K = 8  # of pass@k, where a task has as many episodes

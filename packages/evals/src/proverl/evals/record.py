@@ -1,62 +1,57 @@
-"""What is kept of every evaluated episode, and the file it goes to.
+"""What is kept of every attempt, and the file it goes to.
 
-A record is one line of `records.jsonl`, written as a whole when its episode ends, so that an evaluation that was killed
-goes on with the episodes it lacks. A last line without its end is what a killed writer left; it is dropped.
+A record is one line of `records.jsonl`, written as a whole when its attempt is scored, so that an evaluation that was
+killed goes on with what it lacks. A last line without its end is what a killed writer left; it is dropped.
 """
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from proverl.core import Episode, Task
-from proverl.reward import Breakdown
+from proverl.core import Json
 
 FILE = "records.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationRecord:
-    """One episode of one task with its scores; `position` is the task's in the evaluated list.
+class Record:
+    """One attempt at one item with its figures.
 
-    The episode has no transcript; its `reward` holds the breakdown's figures. `seed` is what the policy sampled with.
+    `position` is the item's in the benchmark, `floor` what doing nothing scores there. `messages` is the conversation,
+    for reading; `answer` is what was scored, and can be scored again. `seed` is what the policy sampled with. Tokens
+    are those the policy read (each reply's whole context) and wrote; `truncated` says that a reply was cut or that no
+    room was left for one.
     """
 
+    item: str
     position: int
-    repeat: int
+    strata: dict[str, str]
+    trial: int
     seed: int
-    task: Task
-    episode: Episode
-    breakdown: Breakdown
-    success: bool
-    state_equal: bool
-
-    @property
-    def server(self) -> str:
-        """The server that the task is about."""
-        return self.task.servers[0]
-
-    @property
-    def expected_calls(self) -> int:
-        """Number of ground-truth calls."""
-        return len(self.task.ground_truth.steps)
-
-    def figures(self) -> dict[str, float]:
-        """Reward, its parts, success (0 or 1) and number of calls: the same keys in every record."""
-        parts = self.breakdown.as_dict()
-        kept = ("total", "validity", "coverage", "efficiency", "name", "arg", "calls")
-        return {name: parts[name] for name in kept} | {"success": float(self.success)}
+    answer: Json
+    figures: dict[str, float]
+    floor: dict[str, float]
+    detail: str = ""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    replies: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    truncated: bool = False
+    seconds: float = 0.0
 
 
 @cache
-def _adapter() -> TypeAdapter[EvaluationRecord]:
-    return TypeAdapter(EvaluationRecord)
+def _adapter() -> TypeAdapter[Record]:
+    return TypeAdapter(Record)
 
 
-def append_record(record: EvaluationRecord, folder: Path) -> None:
+def append_record(record: Record, folder: Path) -> None:
     """Add one record; it is on the disk when this returns."""
     with (folder / FILE).open("ab") as file:
         file.write(_adapter().dump_json(record) + b"\n")
@@ -64,24 +59,35 @@ def append_record(record: EvaluationRecord, folder: Path) -> None:
         os.fsync(file.fileno())
 
 
-def read_records(folder: Path) -> list[EvaluationRecord]:
-    """Read the complete records in the order of tasks and repeats, whatever the order in which they were written.
+def write_records(records: Iterable[Record], folder: Path) -> None:
+    """Write all records anew, all at once."""
+    partial = folder / f"{FILE}.partial"
+    with partial.open("wb") as file:
+        for record in records:
+            file.write(_adapter().dump_json(record) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(folder / FILE)
+
+
+def read_records(folder: Path) -> list[Record]:
+    """Read the complete records in the order of items and trials, whatever the order in which they were written.
 
     Raises FileNotFoundError when there is no file, ValueError that names the line when one is no record.
     """
     path = folder / FILE
     if not path.exists():
-        raise FileNotFoundError(f"no evaluation records at {path}; run the evals stage first")
+        raise FileNotFoundError(f"no evaluation records at {path}; run the evaluation first")
     records = []
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
         try:
             records.append(_adapter().validate_json(line))
         except ValidationError as error:
             raise ValueError(f"{path}, line {number} is no evaluation record: {error.errors()[0]['msg']}") from None
-    return sorted(records, key=lambda record: (record.position, record.repeat))
+    return sorted(records, key=lambda record: (record.position, record.trial))
 
 
-def resume(folder: Path) -> list[EvaluationRecord]:
+def resume(folder: Path) -> list[Record]:
     """Make the folder ready to append to, and return what it has already."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
@@ -92,6 +98,6 @@ def resume(folder: Path) -> list[EvaluationRecord]:
     return read_records(folder)
 
 
-def by_episode(records: Iterable[EvaluationRecord]) -> dict[tuple[str, int], EvaluationRecord]:
-    """Return the records by task id and repeat."""
-    return {(record.task.id, record.repeat): record for record in records}
+def by_attempt(records: Sequence[Record]) -> dict[tuple[str, int], Record]:
+    """Return the records by item and trial."""
+    return {(record.item, record.trial): record for record in records}

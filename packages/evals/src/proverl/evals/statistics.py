@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from scipy.special import stdtrit
 
-from proverl.evals.record import EvaluationRecord, by_episode
+from proverl.evals.heldout_record import EvaluationRecord, by_episode
 
 
 @dataclass(frozen=True, slots=True)

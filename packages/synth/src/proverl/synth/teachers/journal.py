@@ -84,8 +84,8 @@ class Journal:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    # a worker's answers wait for each other, and statements commit by themselves. SQLite's default journal, not the write-ahead
-    # log: a file cannot be turned into one while others open it, and shared disks cannot carry one
+    # a worker's answers wait for each other, and statements commit by themselves. SQLite's default journal, not the
+    # write-ahead log: a file cannot be turned into one while others open it, and shared disks cannot carry one
     connection = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
     connection.executescript(_TABLES)
     return connection

@@ -1,0 +1,157 @@
+"""One interface to every benchmark: its items, what a policy does with one, and what that is worth.
+
+A benchmark is a frozen dataclass whose fields are its settings, `evals.NAME` in a config. It is found by its name among
+the entry points of the group `proverl.benchmarks`, so one of another package needs no change here.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import entry_points
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from proverl.agent import Limits, Policy
+from proverl.core import Json
+
+if TYPE_CHECKING:
+    from proverl.evals.isolated import Isolated
+    from proverl.evals.record import Record
+
+GROUP = "proverl.benchmarks"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One task. `strata` sorts it, e.g. {"category": "base"}: figures are also given for each value of each key."""
+
+    id: str
+    strata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Figures of one answer (the same keys for every answer of a benchmark) and, in words, what was wrong with it."""
+
+    figures: dict[str, float]
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark(ABC):
+    """What every benchmark has; a new one fills in the abstract methods.
+
+    tasks: how many items, as many of every kind as there are, 0 is all. trials: attempts at each, one cluster in the
+    intervals. concurrency: attempts at the same time. seconds: the deadline of one attempt; one that takes longer
+    counts as failed, not as wrong. context_tokens, reply_tokens: of a whole conversation and of one reply.
+    Raises ValueError when a value makes no sense.
+    """
+
+    tasks: int = 0
+    trials: int = 1
+    concurrency: int = 64
+    seconds: float = 1800.0
+    context_tokens: int = 32768
+    reply_tokens: int = 4096
+
+    name: ClassVar[str]
+    headline: ClassVar[str]  # the figure that stands for the benchmark
+    macro: ClassVar[tuple[str, ...]] = ()  # strata that the overall figure is an unweighted mean over, outermost first
+
+    def __post_init__(self) -> None:
+        least_of = {"tasks": 0, "trials": 1, "concurrency": 1, "context_tokens": 1, "reply_tokens": 1}
+        for name, least in least_of.items():
+            if getattr(self, name) < least:
+                raise ValueError(f"evals.{self.name}.{name} is {getattr(self, name)}; it must be at least {least}")
+        if not 0 < self.seconds < float("inf"):
+            raise ValueError(f"evals.{self.name}.seconds is {self.seconds}; it must be a finite number above 0")
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """Of data and scorer, as it stands in every result."""
+
+    @abstractmethod
+    def needs(self) -> list[str]:
+        """What is missing on this machine, a sentence each with what to do; looked at before anything starts."""
+
+    @abstractmethod
+    def items(self) -> Sequence[Item]:
+        """The items that the settings ask for, in a fixed order."""
+
+    @abstractmethod
+    async def attempt(self, item: Item, policy: Policy, seed: int, isolated: "Isolated") -> Json:
+        """Let the policy do the item, and return all that scoring needs.
+
+        Raises whatever the policy or the world raises: the attempt then counts as failed and is made again later.
+        What a policy's words could turn into code or into an endless computation runs in a process of `isolated`.
+        """
+
+    @abstractmethod
+    def score(self, item: Item, answer: Json) -> Score:
+        """What an answer is worth. Always called in a process of its own; it neither knows nor asks the policy."""
+
+    @abstractmethod
+    def oracle(self) -> Policy:
+        """The policy that does everything right."""
+
+    @abstractmethod
+    def silence(self, item: Item) -> Json:
+        """The answer of a policy that does nothing: its score is the floor shown beside every figure."""
+
+    def score_of(self, item: str, answer: Json) -> Score:
+        """`score`, by the item's id."""
+        return self.score(self._by_id[item], answer)
+
+    def floor_of(self, item: str) -> Score:
+        """What doing nothing scores."""
+        return self.score(self._by_id[item], self.silence(self._by_id[item]))
+
+    @cached_property
+    def _by_id(self) -> dict[str, Item]:
+        return {item.id: item for item in self.items()}
+
+    def notes(self, records: Sequence["Record"]) -> list[str]:
+        """What a reader of the figures must know, a sentence each."""
+        return []
+
+    def limits(self) -> Limits:
+        """The token limits in the form that chats take."""
+        return Limits(
+            prompt_tokens=self.context_tokens, response_tokens=self.context_tokens, reply_tokens=self.reply_tokens
+        )
+
+    def chosen(self, items: Sequence[Item]) -> list[Item]:
+        """As many of the items as `tasks` says: the first ones of every combination of strata, in turn."""
+        if not self.tasks or self.tasks >= len(items):
+            return list(items)
+        kinds: dict[tuple[str, ...], list[Item]] = {}
+        for item in items:
+            kinds.setdefault(tuple(item.strata.values()), []).append(item)
+        turns = [item for row in zip_longest(*kinds.values()) for item in row if item is not None]
+        kept = {item.id for item in turns[: self.tasks]}
+        return [item for item in items if item.id in kept]
+
+
+def benchmark_class(name: str) -> type[Benchmark]:
+    """The class behind a name. Raises ValueError, with the names there are, when it is none."""
+    found = {point.name: point for point in entry_points(group=GROUP)}
+    if name not in found:
+        raise ValueError(f"evals has {name}, which is no benchmark; there are {', '.join(sorted(found))}")
+    loaded = found[name].load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Benchmark)):
+        raise ValueError(f"the entry point {name} of {GROUP} is {loaded!r}; it must be a subclass of Benchmark")
+    return loaded
+
+
+def benchmark(name: str, settings: Mapping[str, Any]) -> Benchmark:
+    """The benchmark of that name with these settings. Raises ValueError that names the setting."""
+    try:
+        return TypeAdapter(benchmark_class(name)).validate_python(dict(settings))
+    except ValidationError as error:
+        told = error.errors()[0]
+        place = ".".join(str(part) for part in ("evals", name, *told["loc"]))
+        raise ValueError(f"{place} is {told['input']!r}: {told['msg'].removeprefix('Value error, ')}") from None
