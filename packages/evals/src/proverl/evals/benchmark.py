@@ -6,7 +6,7 @@ the entry points of the group `proverl.benchmarks`, so one of another package ne
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import entry_points
 from itertools import zip_longest
@@ -81,6 +81,14 @@ class Benchmark(ABC):
     @abstractmethod
     def items(self) -> Sequence[Item]:
         """The items that the settings ask for, in a fixed order."""
+
+    def prepare(self) -> None:
+        """Load what attempts and scores need: called once, in the process that theirs are copies of."""
+        self.items()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The settings alone go to another process; what is read by them is read again there."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @abstractmethod
     async def attempt(self, item: Item, policy: Policy, seed: int, isolated: "Isolated") -> Json:

@@ -161,7 +161,7 @@ def _main(path: str) -> None:
     """Load the benchmark that stands on standard input, then fork for every connection until the input ends."""
     stdin = sys.stdin.buffer
     benchmark = pickle.loads(stdin.read(int(stdin.readline())))
-    benchmark.items()  # imports and reads what every process will need
+    benchmark.prepare()
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     listening.listen(1024)
