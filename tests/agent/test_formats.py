@@ -88,6 +88,7 @@ def test_calls_before_and_after_thinking_count():
         ('{"name": "find", "arguments": {"n": NaN}}', "NaN is not JSON"),
         ('{"name": "find", "arguments": {"n": 1e999}}', "the number 1e999 is too large"),
         ('{"name": "find", "arguments": {"n": ' + "9" * 5000 + "}}", "digits"),
+        ('{"name": "find", "arguments": ' + '{"n":' * 101 + "1" + "}" * 102, "nested too deeply"),
         ('{"name": "find", "arguments": {"n": "\\ud800"}}', "half a character"),
         ('{"name": "find", "arguments": "{\\"n\\": \\"\\\\ud800\\"}"}', "half a character"),
         (f"{CALL}\n{CALL}", "expected </tool_call>"),

@@ -130,6 +130,13 @@ async def test_no_choice_is_an_error(task, environment, policy, endpoint):
     assert "no choice for model 'some-model'" in episode.error
 
 
+async def test_half_characters_of_an_endpoint_become_question_marks(task, environment, policy, endpoint):
+    endpoint.answers = [answer("Well\ud83d.", calls=[("fi\udc00nd", '{"query": "\ud83d"}')])]
+    reply = await policy.chat(task, Limits()).reply()
+    assert reply.text == "Well?."
+    assert reply.calls == (Call("fi?nd", {"query": "?"}, "x0"),)
+
+
 async def test_a_task_without_tools_sends_none(task, environment, policy, endpoint):
     object.__setattr__(task, "tools", ())
     endpoint.answers = [answer("a"), answer("b")]

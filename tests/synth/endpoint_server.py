@@ -3,19 +3,23 @@
 import json
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class EndpointServer(ThreadingHTTPServer):
-    """Gives `answers` in order (a number: that HTTP status; a text: as it is), then `default`; keeps the requests."""
+    """Gives `answers` in order (a number: that HTTP status; a text: as it is), then `default`; keeps the requests.
+
+    An answer may be a function of the request.
+    """
 
     request_queue_size = 64
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers: list[dict | int | str] = []
-        self.default: dict | int | str = 500
+        self.answers: list[dict | int | str | Callable[[dict], dict]] = []
+        self.default: dict | int | str | Callable[[dict], dict] = 500
         self.models: list[str] | int | str = ["some-model", "another"]
         self.error = "busy"
         self.requests: list[dict] = []
@@ -45,6 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
             server.at_once += 1
             server.most_at_once = max(server.most_at_once, server.at_once)
             answer = server.answers.pop(0) if server.answers else server.default
+        if callable(answer):
+            answer = answer(body)
         time.sleep(server.delay)
         with server.lock:
             server.at_once -= 1

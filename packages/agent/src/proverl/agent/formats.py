@@ -186,6 +186,8 @@ def _read_json(text: str) -> tuple[Any, str]:
     try:
         value, end = _DECODER.raw_decode(text, start)
         json.dumps(value, ensure_ascii=False).encode()
+        if _deeper(value, _DEEPEST):
+            raise RecursionError
     except json.JSONDecodeError as error:
         raise ValueError(f"not valid JSON: {error.msg} at character {error.pos - start}") from None
     except RecursionError:
@@ -193,6 +195,17 @@ def _read_json(text: str) -> tuple[Any, str]:
     except UnicodeEncodeError:
         raise ValueError("not valid JSON: an escape names half a character (a lone surrogate)") from None
     return value, text[end:]
+
+
+_DEEPEST = 100  # levels of a value; what keeps episodes and records reads back 200, its own included
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    return levels == 0 or any(
+        _deeper(part, levels - 1) for part in (value.values() if isinstance(value, dict) else value)
+    )
 
 
 # Qwen3 alone knows the option, other templates ignore it; off is the paper's choice (what is left open)

@@ -61,11 +61,14 @@ class MessageChat:
             self._used = completion.usage.prompt_tokens + completion.usage.completion_tokens - self._first_prompt
         usage = completion.usage
         choice = completion.choices[0]
+        text = _whole(choice.message.content or "")
         asked = [call for call in choice.message.tool_calls or () if call.type == "function"]
+        for call in asked:
+            call.function.name, call.function.arguments = _whole(call.function.name), _whole(call.function.arguments)
         calls = tuple(_read(call.id, call.function.name, call.function.arguments) for call in asked)
-        self._keep(choice.message.content or "", calls, asked)
+        self._keep(text, calls, asked)
         return Reply(
-            choice.message.content or "",
+            text,
             calls,
             "length" if choice.finish_reason == "length" else "stop",
             prompt_tokens=usage.prompt_tokens if usage else 0,
@@ -116,6 +119,11 @@ def _said(message: Message) -> dict[str, Any]:
         for call in message["tool_calls"]
     ]
     return {"role": "assistant", "content": message["content"], "tool_calls": calls}
+
+
+def _whole(text: str) -> str:
+    """The text with a question mark for half a character, which JSON can carry and nothing can be written to."""
+    return text.encode(errors="replace").decode()
 
 
 def _read(number: str, name: str, arguments: str) -> Call | MalformedCall:
