@@ -7,6 +7,7 @@ killed.
 """
 
 import asyncio
+import gc
 import json
 import os
 import pickle
@@ -162,6 +163,7 @@ def _main(path: str) -> None:
     stdin = sys.stdin.buffer
     benchmark = pickle.loads(stdin.read(int(stdin.readline())))
     benchmark.prepare()
+    gc.freeze()  # a collection would write to every object, and so copy it into each process
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     listening.listen(1024)

@@ -11,7 +11,7 @@ class ListenedPolicy:
     """Passes everything on to `policy`; use one for every attempt."""
 
     def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+        self.policy = policy
         self.messages: list[dict[str, Any]] = []
         self.replies = 0
         self.calls = 0
@@ -22,7 +22,7 @@ class ListenedPolicy:
     def chat(self, task: Task, limits: Limits, seed: int = 0) -> "ListenedChat":
         """Open a chat; a second one of an attempt (other tools, same conversation) starts the messages anew."""
         self.messages = []
-        return ListenedChat(self._policy.chat(task, limits, seed), self)
+        return ListenedChat(self.policy.chat(task, limits, seed), self)
 
 
 class ListenedChat:
