@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from functools import cache
 from unicodedata import normalize
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proverl.agent import Generated, Limits, TokenChat, run_episode
+from proverl.agent import Generated, Limits, TokenChat, clip, run_episode
 from proverl.core import Call, MalformedCall, StopReason
 
 FAMILIES = ["tiny", "qwen2_5", "qwen3", "qwen3_thinking", "qwen3_instruct_2507", "granite", "smollm2"]
@@ -167,3 +168,22 @@ async def test_tool_results_are_cut_by_the_models_own_tokens(template, tokenizer
     assert chat.clip(text, 4).endswith(f"... [cut: {total - 4} of {total} tokens not shown]")
     assert chat.clip(text, total) == text
     assert chat.clip("é" * 30, 7).startswith("ééé... [cut: ")
+
+
+def test_a_huge_tool_result_is_cut_without_tokenising_all_of_it(template):
+    read = []
+
+    class Counting:
+        def encode(self, text, *, add_special_tokens):
+            read.append(len(text))
+            return template.tokenizer.encode(text, add_special_tokens=add_special_tokens)
+
+        def decode(self, ids, *, skip_special_tokens):
+            return template.tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+
+    text = "open the account " * 10_000
+    shown = clip(text, 6, Counting())
+    said = re.search(r"\[cut: (\d+) of (\d+) tokens not shown\]$", shown)
+    assert text.startswith(shown.partition("...")[0]) and max(read) < len(text) / 4
+    total = len(template.tokenizer.encode(text))
+    assert int(said[2]) == int(said[1]) + 6 == pytest.approx(total, rel=0.01)

@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from pydantic import Field
@@ -47,6 +47,10 @@ class Done(TypedDict):
     id: str
 
 
+class Anything(TypedDict):
+    value: Any
+
+
 FIRST = {"id": "ITM-1", "name": "first", "open": True, "more": {"a": [1]}}
 INSERT, UPDATE = insert(Item), update(Item).where(Item.id == bindparam("key"))
 TEXT, BY_NAMES = text("SELECT id, name FROM item"), select(Item.id).where(Item.name.in_(bindparam("names")))
@@ -77,6 +81,19 @@ def wrong_result(ctx: Context) -> Done:
 
 def no_result(ctx: Context) -> Done:
     ctx.insert(Item, id="ITM-2")
+
+
+def anything(value):
+    def returns(ctx: Context) -> Anything:
+        ctx.insert(Item, id="ITM-2")
+        return {"value": value}
+
+    return returns
+
+
+def unreadable(ctx: Context) -> Done:
+    ctx.insert(Item, id="ITM-2")
+    raise Rejected("half a character: \udcff")
 
 
 def commits_and_fails(ctx: Context) -> Done:
@@ -112,6 +129,29 @@ def test_a_fault_of_a_tool_is_undone_told_and_the_session_goes_on(tool, message)
             assert message in result.message
             assert session.digest() == before
             assert session.diff() == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (float("nan"), "ValueError: Out of range float values are not JSON compliant"),
+        ("\udcff", "UnicodeEncodeError"),
+        ({1, 2}, "TypeError: Object of type set is not JSON serializable"),
+        (b"x", "TypeError: Object of type bytes is not JSON serializable"),
+        ("x" * 2**20, "ValueError: it returned 1048588 bytes of JSON, 1048576 are the most"),
+    ],
+)
+def test_a_result_that_is_no_json_or_too_much_of_it_is_undone_and_told(value, message):
+    with Session([server_of(anything(value))], 0) as session:
+        result = session.call("returns", {})
+        assert result.code == ErrorCode.CRASHED
+        assert "returns failed inside" in result.message and message in result.message
+        assert session.diff() == {}
+
+
+def test_what_a_refusal_says_can_be_read():
+    with Session([server_of(unreadable)], 0) as session:
+        assert session.call("unreadable", {}).message == r"half a character: \udcff"
 
 
 def test_a_tool_that_writes_though_it_only_reads_is_told():

@@ -71,15 +71,22 @@ class Tokenizer(Protocol):
         """Render messages."""
 
 
+_READ, _PER_TOKEN = 2**15, 32  # characters that are tokenised: at least so many, and so many for each token shown
+
+
 def clip(text: str, tokens: int, tokenizer: Tokenizer | None = None) -> str:
-    """Cut a text to `tokens` tokens and say how many are not shown; without a tokenizer four characters are a token."""
+    """Cut a text to `tokens` tokens and say how many are not shown; without a tokenizer four characters are a token.
+
+    Of a very long text only the beginning is tokenised, since other episodes wait meanwhile; the rest is reckoned.
+    """
     if len(text.encode()) <= tokens:  # no tokenizer makes more tokens than bytes
         return text
     if tokenizer is None:
         total, shown = -(-len(text) // 4), text[: 4 * tokens]
     else:
-        ids = tokenizer.encode(text, add_special_tokens=False)
-        total = len(ids)
+        read = text[: max(_READ, _PER_TOKEN * tokens)]
+        ids = tokenizer.encode(read, add_special_tokens=False)
+        total = len(ids) if read == text else max(tokens + 1, len(ids) * len(text) // len(read))
         # a cut inside a multi-byte character leaves the replacement character behind
         shown = tokenizer.decode(ids[:tokens], skip_special_tokens=False).rstrip("\ufffd")
     return text if total <= tokens else f"{shown}... [cut: {total - tokens} of {total} tokens not shown]"

@@ -28,6 +28,8 @@ _EPOCH = datetime(2026, 1, 5, 9, 0)  # a Monday
 _TICK = timedelta(minutes=1)
 CALL_SECONDS = 5.0
 _Run = Callable[[str, dict[str, Json]], Result]
+_MOST_BYTES = 2**20  # of a result, read by tokenizers between the turns of all other episodes
+_MOST_MESSAGE = 4000  # characters
 _EXACT = 2**53  # up to here a float that is whole is that integer
 
 
@@ -324,6 +326,8 @@ class Session:
             with deadline:
                 content = entry.function(context, **values)
             entry.check_result(content, raw.total_changes > changes)
+            if not self._ours:
+                _check_json(content)
             if deadline.passed:  # the tool has caught the interruption
                 raise Overdue
             raw.execute("ROLLBACK" if entry.tool.read_only else "COMMIT")
@@ -350,10 +354,22 @@ class Session:
             told = f"{tool} took longer than {self.call_seconds:g} seconds and was undone"
             return Result(None, ErrorCode.TIMEOUT, told)
         if isinstance(error, Refusal):
-            return Result(None, error.code, str(error))
+            return Result(None, error.code, _readable(str(error)))
         # a fault of the tool: the episode goes on, the state is as before
         cause = getattr(error, "orig", None) or error  # without SQLAlchemy's statement and links
-        return Result(None, ErrorCode.CRASHED, f"{tool} failed inside: {type(cause).__name__}: {cause}")
+        return Result(None, ErrorCode.CRASHED, _readable(f"{tool} failed inside: {type(cause).__name__}: {cause}"))
+
+
+def _check_json(content: Any) -> None:
+    """Raise TypeError or ValueError for a result that is no JSON (NaN, half a character), or too much of it to read."""
+    size = len(canonical_json(content).encode())
+    if size > _MOST_BYTES:
+        raise ValueError(f"it returned {size} bytes of JSON, {_MOST_BYTES} are the most")
+
+
+def _readable(message: str) -> str:
+    """A message that any tokenizer takes, of a length that somebody reads."""
+    return message[:_MOST_MESSAGE].encode("utf-8", "backslashreplace").decode()
 
 
 def _whole(value: Any) -> Any:
