@@ -15,7 +15,7 @@ from statistics import fmean
 
 from proverl.agent import Limits, OraclePolicy, Policy, Reply, ScriptedChat
 from proverl.core import Call, Json, MalformedCall, Task, Tool
-from proverl.evals import EvalsConfig, EvaluationRecord, evaluate
+from proverl.evals import Record, attempted, evaluate, heldout
 from proverl.reward import RewardConfig
 from proverl.synth import SynthConfig, synthesize
 
@@ -154,27 +154,28 @@ def wrong(value: Json) -> Json:
     return f"not {value}"
 
 
-def oracle_turns(record: EvaluationRecord) -> Turns:
+def oracle_turns(record: Record) -> Turns:
     """Return the oracle's calls by user turn, with the values that it found."""
-    turns: Turns = [[] for _ in record.task.turns]
-    for made in record.episode.calls:
+    done = attempted(record)
+    turns: Turns = [[] for _ in done.task.turns]
+    for made in done.episode.calls:
         if isinstance(made.call, Call):
             turns[made.turn].append(Call(made.call.name, made.call.arguments))
     return turns
 
 
-def run(policy: Policy, tasks: Sequence[Task]) -> list[EvaluationRecord]:
+def run(policy: Policy, tasks: Sequence[Task]) -> list[Record]:
     """Evaluate one policy."""
     with tempfile.TemporaryDirectory() as folder:
-        return evaluate(tasks, policy, Path(folder), EvalsConfig(tasks=len(tasks)), LIMITS, RewardConfig())
+        return evaluate(heldout(tasks, LIMITS, RewardConfig()), policy, Path(folder)).records
 
 
-def row(name: str, records: Sequence[EvaluationRecord]) -> str:
+def row(name: str, records: Sequence[Record]) -> str:
     """One line of the table: means over tasks that expect calls, then reward of the others, then success of all."""
-    acting = [record.figures() for record in records if record.expected_calls]
-    waiting = [record.figures()["total"] for record in records if not record.expected_calls]
+    acting = [record.figures for record in records if "validity" in record.figures]
+    waiting = [record.figures["total"] for record in records if "validity" not in record.figures]
     means = [fmean(figures[part] for figures in acting) for part in ("total", *PARTS, "calls")]
-    means += [fmean(waiting), fmean(record.success for record in records)]
+    means += [fmean(waiting), fmean(record.figures["success"] for record in records)]
     return f"| {name} | " + " | ".join(f"{mean + 0.0:.2f}" for mean in means) + " |"
 
 
@@ -186,7 +187,7 @@ def main() -> None:
     options = parser.parse_args()
     tasks = synthesize(SynthConfig(), options.seed, "heldout", options.tasks, Limits())
     best = run(OraclePolicy(parallel=False), tasks)
-    turns = {record.task.id: oracle_turns(record) for record in best}
+    turns = {record.item: oracle_turns(record) for record in best}
     print(
         "| policy | reward | validity | coverage | efficiency | name | arg | calls | reward, none expected | success |"
     )
@@ -195,8 +196,8 @@ def main() -> None:
         found = run(Variation(script, turns, says), tasks)
         print(row(name, found), flush=True)
         for one, other in zip(found, best, strict=True):
-            if one.breakdown.total > other.breakdown.total + 1e-9:
-                sys.exit(f"{name!r} earns {one.breakdown.total} on {one.task.id}, the oracle {other.breakdown.total}")
+            if one.figures["total"] > other.figures["total"] + 1e-9:
+                sys.exit(f"{name!r} earns {one.figures['total']} on {one.item}, the oracle {other.figures['total']}")
     print(row("**oracle**", best))
 
 

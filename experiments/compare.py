@@ -138,7 +138,7 @@ def _row(run: Any) -> dict[str, Any]:
     return {
         "run": run.info.run_id,
         **{name: run.data.tags.get(name, "") for name in ("experiment", "model", "seed", "git.commit")},
-        "tasks": params.get("evals.tasks", ""),
+        "tasks": params.get("evals.heldout.tasks", ""),
         "settings": {name: params[name] for name in sorted(params) if name.partition(".")[0] not in _NO_SETTING},
         "heldout": {
             name.removeprefix("heldout/"): value for name, value in metrics.items() if name.startswith("heldout/")

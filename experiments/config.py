@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import ConfigDict, GetPydanticSchema, TypeAdapter, ValidationError
+from pydantic import ConfigDict, GetPydanticSchema, InstanceOf, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
-from pydantic_core import CoreSchema, ErrorDetails, core_schema
+from pydantic_core import CoreSchema, ErrorDetails, core_schema, to_jsonable_python
 
 from proverl.agent.limits import Limits
-from proverl.evals.config import EvalsConfig, ProbeConfig
+from proverl.evals.benchmark import benchmark, known_settings
+from proverl.evals.config import EvalsConfig, PolicyConfig, ProbeConfig
 from proverl.reward import OwnReward, RewardConfig, reward_from
 from proverl.synth.config import SynthConfig
 from proverl.synth.teachers.config import TeacherConfig
@@ -96,6 +97,23 @@ def _reward_schema(source: Any, handler: Any) -> CoreSchema:
     return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig))
 
 
+def _evals_schema(source: Any, handler: Any) -> CoreSchema:
+    """Every key but those of EvalsConfig is a benchmark's name, with its settings."""
+
+    def check(value: Any, usual: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return usual(value)
+        own = {key: value[key] for key in ("holdout_servers",) if key in value}
+        benchmarks = {
+            str(name): benchmark(str(name), settings if isinstance(settings, Mapping) else {})
+            for name, settings in value.items()
+            if name not in own
+        }
+        return usual(EvalsConfig(benchmarks, tuple(own.get("holdout_servers") or ())))
+
+    return core_schema.no_info_wrap_validator_function(check, handler(InstanceOf[EvalsConfig]))
+
+
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class Config:
     """One run. `seed` and the groups decide its result; `plan`, `runs_dir` and `tracking` do not."""
@@ -112,12 +130,25 @@ class Config:
     reward: Annotated[RewardConfig | OwnReward, GetPydanticSchema(_reward_schema)]
     sft: SFTConfig
     trainer: TrainerConfig
-    evals: EvalsConfig
+    evals: Annotated[EvalsConfig, GetPydanticSchema(_evals_schema)]
+    policy: PolicyConfig
     probe: ProbeConfig
     tracking: TrackingConfig
     profile: ProfileConfig
 
     def __post_init__(self) -> None:
+        trained = [stage for stage in self.stages if stage in ("sft", "grpo")]
+        if trained and self.policy.kind != "model":
+            raise ValueError(f"policy is {self.policy.kind} but stages has {trained[0]}: what is trained is the model")
+        for name, one in self.evals.benchmarks.items():
+            if name == "heldout" and one.trials > 1 and self.policy.kind == "model" and not self.policy.temperature:
+                raise ValueError(
+                    f"evals.heldout.trials is {one.trials} but policy.temperature is 0, so all trials would be equal"
+                )
+        if unknown := [name for name in self.evals.holdout_servers if name not in self.envs.servers]:
+            raise ValueError(f"evals.holdout_servers has {unknown[0]}; envs.servers has {', '.join(self.envs.servers)}")
+        if self.evals.holdout_servers and set(self.evals.holdout_servers) == set(self.envs.servers):
+            raise ValueError("evals.holdout_servers has all of envs.servers; leave some to train on")
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed is {self.seed}; it is at least 0 and less than {2**31}")
 
@@ -137,9 +168,22 @@ def typed(composed: DictConfig) -> Config:
         raise ConfigError("\n".join(_sentence(problem, known) for problem in error.errors())) from None
 
 
+def plain(config: Config) -> dict[str, Any]:
+    """The config as it would be written in YAML."""
+    values: dict[str, Any] = to_jsonable_python(config)
+    values["evals"] = {"holdout_servers": list(config.evals.holdout_servers)} | {
+        name: one.as_config() for name, one in config.evals.benchmarks.items()
+    }
+    return values
+
+
 def keys_of(group: type, prefix: str = "") -> Iterable[str]:
     """Yield the dotted names of all values of a dataclass."""
     hints = get_type_hints(group)
+    if group is EvalsConfig:
+        yield f"{prefix}holdout_servers"
+        yield from (prefix + setting for setting in known_settings())
+        return
     for field in fields(group):
         hint = next(iter(get_args(hints[field.name])), hints[field.name])  # of several kinds, the one shipped
         if is_dataclass(hint) and isinstance(hint, type):

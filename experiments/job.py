@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
-from pydantic_core import to_jsonable_python
 
 from experiments.alarms import Teller, told, with_alarms
 from experiments.cache import Entry, StageCache
-from experiments.config import Config, ConfigError
+from experiments.config import Config, ConfigError, plain
+from experiments.evaluation_figures import ALL
+from experiments.evaluation_figures import tables as evaluation_tables
 from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, plan
 from experiments.progress import Report, Screen
 from experiments.provenance import provenance
@@ -111,7 +112,7 @@ def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
     tracker.tags(about | provenance() | {"mlflow.source.name": "experiments.run"})
     tracker.params(flat(config))
     resolved = folder / "config.yaml"
-    resolved.write_text(OmegaConf.to_yaml(OmegaConf.create(to_jsonable_python(config))))
+    resolved.write_text(OmegaConf.to_yaml(OmegaConf.create(plain(config))))
     tracker.artifact(resolved)
     try:
         yield tracker
@@ -138,8 +139,10 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
         tracker.artifact(picture)
     tracker.artifact(path)
     tracker.tags({f"alarm.{alarm['name']}": told(alarm) for alarm in found["alarms"]})
-    if found["heldout"]:
+    if any("after" in row for row in found["heldout"]):
         screen.console.print(table(found))
+    for shown in evaluation_tables(found["benchmarks"]):
+        screen.console.print(shown)
     if found["probe"]:
         screen.console.print(probe_table(found["probe"]))
     for alarm in found["alarms"]:
@@ -160,12 +163,24 @@ def _results(found: Mapping[str, Any]) -> dict[str, float]:
         for name, value in group.items()
         if name not in ("by", "name")
     }
-    return probed | {
-        f"heldout/{row['metric']}/{column}": row[column]
-        for row in found["heldout"]
+    evaluated = {
+        f"{one['benchmark']}/{row['metric']}{'' if row['by'] == ALL else '/' + row['stratum']}/{column}": row[column]
+        for one in found["benchmarks"]
+        if one["benchmark"] != "heldout"
+        for row in one["figures"]
         for column in ("before", "after", "difference", "low", "high")
         if row.get(column) is not None
     }
+    return (
+        probed
+        | evaluated
+        | {
+            f"heldout/{row['metric']}/{column}": row[column]
+            for row in found["heldout"]
+            for column in ("before", "after", "difference", "low", "high")
+            if row.get(column) is not None
+        }
+    )
 
 
 def _note(row: Mapping[str, Any]) -> str:

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic_core import to_jsonable_python
 from rich.table import Table
 
 from experiments.cache import Entry, StageCache, code_digest, digest, file_digest
-from experiments.config import Config, ConfigError
+from experiments.config import Config, ConfigError, plain
 from experiments.progress import Report, Screen
+from experiments.requirements import ALL_CODE
 from proverl.core import Json
 from proverl.envs import server_module
 from proverl.reward import OwnReward, RewardConfig
@@ -82,11 +83,19 @@ def entries(config: Config, stages: Sequence[Stage], cache: StageCache) -> dict[
 def dependencies(config: Config, stage: Stage, earlier: Mapping[str, Entry]) -> dict[str, Json]:
     """What a stage's key is the hash of."""
     return {
-        "config": {name: to_jsonable_python(getattr(config, name)) for name in stage.depends},
+        "config": {name: _setting(config, name) for name in stage.depends},
         "code": code_digest((*stage.code, *_users_code(config, stage))),
         "files": {name: file_digest(Path(name)) for name in stage.files(config)},
         "inputs": {name: earlier[name].key for name in stage.inputs(config)},
     }
+
+
+def _setting(config: Config, name: str) -> Json:
+    group, _, benchmark = name.partition(".")
+    if not benchmark:
+        return to_jsonable_python(getattr(config, name))
+    found = config.evals.benchmarks[benchmark]
+    return {"settings": found.as_config(), "version": found.version}
 
 
 def _users_code(config: Config, stage: Stage) -> set[str]:
@@ -195,10 +204,10 @@ def _compute_one(
     screen.say(f"{stage.title}: kept in {entry.directory}")
 
 
-def job_key(values: Mapping[str, Json], stages: Sequence[Stage]) -> str:
+def job_key(values: Mapping[str, Json]) -> str:
     """The hash that names a job: its config without what changes no result, and the code of its stages."""
     config = {key: value for key, value in values.items() if key not in ("plan", "runs_dir")}
-    return digest({"config": config, "code": code_digest({name for stage in stages for name in stage.code})})[:8]
+    return digest({"config": config, "code": code_digest(ALL_CODE)})[:8]
 
 
 def flat(config: Config) -> dict[str, Json]:
@@ -212,7 +221,7 @@ def flat(config: Config) -> dict[str, Json]:
         else:
             found[name] = value
 
-    walk(to_jsonable_python(asdict(config)), "")
+    walk(plain(config), "")
     return found
 
 

@@ -11,6 +11,8 @@ from rich.table import Table
 from experiments.alarms import summary as alarms
 from experiments.cache import Entry
 from experiments.config import Config
+from experiments.evaluation_figures import evaluated
+from experiments.evaluations import output
 from experiments.tracking import rows_by_step
 
 METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
@@ -43,6 +45,7 @@ def figures(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any]:
         "alarms": alarms(steps),
         "probe": _probe(config, outputs),
         "heldout": _heldout(outputs),
+        "benchmarks": [found.as_json() for found in evaluated(outputs)],
     }
 
 
@@ -77,29 +80,8 @@ def probe_table(probe: Mapping[str, Any]) -> Table:
 
 
 def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:
-    if "before" not in outputs:
-        return []
-    from proverl.evals import EvaluationRecord, compare, read_records
-
-    def mean(records: list[EvaluationRecord], metric: str) -> float:
-        return fmean(record.figures()[metric] for record in records)
-
-    def scored(records: list[EvaluationRecord], metric: str) -> list[EvaluationRecord]:
-        # a task that expects no call has a reward and no parts
-        return [record for record in records if metric not in PARTS or not record.breakdown.abstention]
-
-    before = read_records(outputs["before"].directory)
-    after = read_records(outputs["after"].directory) if "after" in outputs else []
-    rows = []
-    for metric in LABELS:
-        first, second = scored(before, metric), scored(after, metric)
-        row: dict[str, Any] = {"metric": metric, "episodes": len(first), "before": mean(first, metric)}
-        if second:
-            interval = compare(first, second, metric)
-            row |= {"after": mean(second, metric), "difference": interval.mean}
-            row |= {"low": interval.low, "high": interval.high}
-        rows.append(row)
-    return rows
+    found = next((one for one in evaluated(outputs) if one.name == "heldout"), None)
+    return [row for row in found.rows() if row["metric"] in LABELS] if found else []
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -176,16 +158,17 @@ def episode_pages(config: Config, outputs: Mapping[str, Entry], folder: Path) ->
     from experiments.episodes import page
 
     for name in ("before", "after"):
-        if name not in outputs:
+        if output(name, "heldout") not in outputs:
             continue
-        from proverl.evals import read_records
+        from proverl.evals import attempted, read_records
 
-        records = read_records(outputs[name].directory)[: config.tracking.episodes]
+        records = read_records(outputs[output(name, "heldout")].directory)[: config.tracking.episodes]
+        shown = [(attempted(record), bool(record.figures["success"])) for record in records]
         path = folder / "episodes" / f"{name}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         lead = f"{config.experiment}, seed {config.seed}: {len(records)} held-out tasks, {name} training."
         title = f"{config.model.name} {name} training"
-        path.write_text(page(title, lead, ((record.task, record.episode, record.success) for record in records)))
+        path.write_text(page(title, lead, ((one.task, one.episode, success) for one, success in shown)))
         yield path
 
 

@@ -56,11 +56,12 @@ def _hydra(composed: DictConfig) -> None:
     from experiments.config import typed
     from experiments.failures import sentence
     from experiments.job import job
-    from experiments.stages import STAGES
+    from experiments.stages import stages
 
     folder = Path(HydraConfig.get().runtime.output_dir)
     try:
-        job(typed(composed), STAGES, folder, SCREEN)
+        config = typed(composed)
+        job(config, stages(config), folder, SCREEN)
     except Exception as error:
         told = sentence(error)
         if told is None:
@@ -72,11 +73,10 @@ def _hydra(composed: DictConfig) -> None:
 def _job_name(*, _root_: DictConfig) -> str:
     """The folder of a job under `runs/jobs`: what it is, and the hash of everything that decides its result."""
     from experiments.pipeline import job_key
-    from experiments.stages import STAGES
 
     groups = OmegaConf.masked_copy(_root_, [str(key) for key in _root_ if key != "hydra"])
     values: Any = OmegaConf.to_container(groups, resolve=True)
-    return f"{values['experiment']}-{values['model']['name']}-s{values['seed']}-{job_key(values, STAGES)}"
+    return f"{values['experiment']}-{values['model']['name']}-s{values['seed']}-{job_key(values)}"
 
 
 OmegaConf.register_new_resolver("job_name", _job_name, replace=True)

@@ -1,6 +1,7 @@
 """The stages of a run: which part of the config each depends on, and the package function that does its work.
 
-Their order here is that of a run. `before` needs no training, so a sweep over the trainer's settings evaluates it once.
+Their order here is that of a run. What is evaluated before training needs none, so a sweep over the trainer's settings
+evaluates it once.
 Heavy imports (torch, verl) stand inside the functions: a typing mistake must not wait for them.
 """
 
@@ -11,19 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments.config import Config, RunError
+from experiments.evaluations import after, before, probed
 from experiments.pipeline import Inputs, Rows, Stage
 from experiments.report import METRICS
+from experiments.requirements import CHECKPOINTS, MODEL, SYNTH_CODE, model_needs
 from experiments.training_plan import training_seconds
 from proverl.core import Task
-from proverl.evals.config import EvalsConfig
 
 if TYPE_CHECKING:
-    from proverl.evals import EvaluationRecord
     from proverl.synth.teachers.endpoint import EndpointTeacher
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
-MODEL, CHECKPOINTS = "model", "checkpoints"
-_SYNTH = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "proverl.synth")
 
 
 def _synth(inputs: Inputs, folder: Path) -> None:
@@ -149,37 +148,7 @@ def _probe(inputs: Inputs, folder: Path) -> None:
     tasks = tasks[:count] if config.probe.split == "train" else tasks[-count:]
     start = inputs.outputs.get("sft")
     model = start / MODEL if start else model_path(config.model)
-    write_summary(_evaluated(inputs, folder, model, tasks, config.probe.evaluation), folder)
-
-
-def _before(inputs: Inputs, folder: Path) -> None:
-    from proverl.trainer import model_path
-
-    _evaluate(inputs, folder, model_path(inputs.config.model))
-
-
-def _after(inputs: Inputs, folder: Path) -> None:
-    _evaluate(inputs, folder, inputs.outputs[_last_trained(inputs.config)[0]] / MODEL)
-
-
-def _evaluate(inputs: Inputs, folder: Path, model: str | Path) -> None:
-    from proverl.synth import read_tasks
-
-    evals = inputs.config.evals
-    _evaluated(inputs, folder, model, read_tasks(inputs.outputs["synth"] / HELDOUT)[: evals.tasks], evals)
-
-
-def _evaluated(
-    inputs: Inputs, folder: Path, model: str | Path, tasks: list[Task], evals: EvalsConfig
-) -> "list[EvaluationRecord]":
-    from proverl.evals import EvaluationFailed, evaluate, load_policy
-
-    config = inputs.config
-    policy = load_policy(model, config.model.format, evals)
-    try:
-        return evaluate(tasks, policy, folder, evals, config.envs.limits, config.reward, config.seed, inputs.report)
-    except EvaluationFailed as error:
-        raise RunError(f"{str(error).rstrip('.')}; the same command goes on from there.") from error
+    write_summary(probed(tasks, model, inputs, folder).records, folder)
 
 
 def _start(config: Config) -> tuple[str, ...]:
@@ -187,34 +156,18 @@ def _start(config: Config) -> tuple[str, ...]:
     return ("sft",) if "sft" in config.stages else ()
 
 
-def _last_trained(config: Config) -> tuple[str, ...]:
-    return ("sft",) if "sft" in config.stages and "grpo" not in config.stages else ("grpo",)
-
-
 def _grpo_needs(config: Config) -> list[str]:
-    trainer, told = config.trainer, _needs(config)
+    trainer, told = config.trainer, model_needs(config)
     if trainer.filters and config.probe.split != "train":
         told.append(f"trainer.pass_rate is {list(trainer.pass_rate)}, but probe.split is dev: set it to train.")
-    free = config.synth.heldout_tasks - config.evals.tasks
+    evaluated = config.evals.heldout_tasks(config.synth.heldout_tasks)
+    free = config.synth.heldout_tasks - evaluated
     if trainer.validate_every and trainer.dev_tasks > free:
         told.append(
-            f"trainer.dev_tasks is {trainer.dev_tasks}, but evals.tasks leaves {max(0, free)} of the "
+            f"trainer.dev_tasks is {trainer.dev_tasks}, but evals.heldout.tasks leaves {max(0, free)} of the "
             f"{config.synth.heldout_tasks} held-out tasks: set synth.heldout_tasks to "
-            f"{config.evals.tasks + trainer.dev_tasks}, or fewer evals.tasks."
+            f"{evaluated + trainer.dev_tasks}, or fewer evals.heldout.tasks."
         )
-    return told
-
-
-def _needs(config: Config) -> list[str]:
-    from proverl.trainer import check_requirements
-
-    told = check_requirements(config.model, config.trainer, Path(config.runs_dir))
-    if config.model.gpu and not config.profile.gpus_per_node:
-        told = [
-            f"model {config.model.name} runs on GPUs and profile {config.profile.name} has none: add profile=h100x8 or "
-            "profile=cluster, or experiment=main, which brings the paper's settings too.",
-            *told,
-        ]
     return told
 
 
@@ -224,17 +177,18 @@ def _probed(config: Config) -> float:
     return tasks * config.probe.samples * config.profile.eval_task_seconds
 
 
-def _evaluations(config: Config) -> float:
-    return min(config.evals.tasks, config.synth.heldout_tasks) * config.profile.eval_task_seconds
+def stages(config: Config) -> tuple[Stage, ...]:
+    """All stages in the order in which they run; those that `config.stages` does not name are only read from."""
+    return (*_MAKING, *before(config), *_TRAINING, *(after(config) if config.policy.kind == "model" else ()))
 
 
-STAGES = (
+_MAKING = (
     Stage(
         name="warmstart",
         output="warmstart",
         title="Warming up the tiny model",
         depends=("seed",),
-        code=(*_SYNTH, "proverl.trainer.tiny"),
+        code=(*SYNTH_CODE, "proverl.trainer.tiny"),
         work=_warmstart,
         rows=Rows("progress.jsonl", "tokens", lambda config: _warmstart_tokens()),
         resumes=True,
@@ -246,34 +200,24 @@ STAGES = (
         title="Synthesising tasks",
         depends=("seed", "envs", "synth", "teacher"),
         files=lambda config: (config.synth.own_tasks,) if config.synth.own_tasks else (),
-        code=_SYNTH,
+        code=SYNTH_CODE,
         work=_synth,
         needs=_synth_needs,
         resumes=True,
         seconds=lambda c: (c.synth.train_tasks + c.synth.heldout_tasks) * c.profile.synth_task_seconds,
     ),
-    Stage(
-        name="evals",
-        output="before",
-        title="Evaluating before",
-        depends=("seed", "model", "envs", "evals", "reward"),
-        code=(*_SYNTH, "proverl.evals", "proverl.trainer.tiny"),
-        reads=("synth",),
-        work=_before,
-        needs=_needs,
-        resumes=True,
-        seconds=_evaluations,
-    ),
+)
+_TRAINING = (
     Stage(
         name="sft",
         output="sft",
         title="Fine-tuning on demonstrations",
         depends=("seed", "model", "envs", "sft"),
-        code=(*_SYNTH, "proverl.trainer"),
+        code=(*SYNTH_CODE, "proverl.trainer"),
         reads=("synth",),
         work=_sft,
         rows=Rows(METRICS, "step", lambda config: config.sft.steps(config.synth.train_tasks), "sft/step"),
-        needs=_needs,
+        needs=model_needs,
         resumes=True,
         seconds=lambda c: c.profile.startup_seconds + c.sft.epochs * c.synth.train_tasks * c.profile.sft_task_seconds,
     ),
@@ -282,11 +226,11 @@ STAGES = (
         output="probe",
         title="Probing before training",
         depends=("seed", "model", "envs", "probe", "reward"),
-        code=(*_SYNTH, "proverl.evals", "proverl.trainer.tiny"),
+        code=(*SYNTH_CODE, "proverl.evals", "proverl.trainer.tiny"),
         reads=("synth",),
         also_reads=_start,
         work=_probe,
-        needs=_needs,
+        needs=model_needs,
         resumes=True,
         seconds=_probed,
     ),
@@ -295,7 +239,7 @@ STAGES = (
         output="grpo",
         title="Training with GRPO",
         depends=("seed", "model", "envs", "reward", "trainer"),
-        code=(*_SYNTH, "proverl.trainer"),
+        code=(*SYNTH_CODE, "proverl.trainer"),
         reads=("synth",),
         also_reads=lambda config: _start(config) + (("probe",) if config.trainer.filters else ()),
         work=_grpo,
@@ -303,19 +247,5 @@ STAGES = (
         needs=_grpo_needs,
         resumes=True,
         seconds=training_seconds,
-    ),
-    Stage(
-        name="evals",
-        output="after",
-        title="Evaluating after",
-        depends=("seed", "model", "envs", "evals", "reward"),
-        code=(*_SYNTH, "proverl.evals"),
-        reads=("synth",),
-        also_reads=_last_trained,
-        optional=True,
-        work=_after,
-        needs=_needs,
-        resumes=True,
-        seconds=_evaluations,
     ),
 )

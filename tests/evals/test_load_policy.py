@@ -7,12 +7,10 @@ import pytest
 from proverl.agent import Limits
 from proverl.core import GroundTruth, Task, TaskKind
 from proverl.envs import load_server
-from proverl.evals import EvalsConfig, evaluate, load_policy
+from proverl.evals import attempted, evaluate, heldout, load_policy
 from proverl.reward import RewardConfig
 from proverl.trainer.tiny.model import build_model, tiny_config
 from proverl.trainer.tiny.tokenizer import END, PAD, train_tokenizer
-
-CONFIG = EvalsConfig(tasks=2, temperature=1.0, concurrency=2)
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +29,19 @@ def test_loaded_policy_does_episodes_and_is_deterministic(checkpoint, tmp_path):
     tasks = [Task(f"t{n}", TaskKind.ABSTENTION, ("filesystem",), n, "", ("Hi.",), tools, truth) for n in range(2)]
     limits = Limits(reply_tokens=12, response_tokens=200)
     first, second = (
-        evaluate(
-            tasks, load_policy(checkpoint, "tiny", CONFIG), tmp_path / name, CONFIG, limits, RewardConfig(), seed=3
-        )
+        [
+            attempted(record).episode.messages
+            for record in evaluate(
+                heldout(tasks, limits, RewardConfig()), load_policy(checkpoint, "tiny", 1.0), tmp_path / name, seed=3
+            ).records
+        ]
         for name in ("first", "second")
     )
-    assert [record.episode.messages for record in first] == [record.episode.messages for record in second]
-    assert first[0].episode.messages[1]["role"] == "assistant"
-    assert first[0].episode.messages[1]["content"] != first[1].episode.messages[1]["content"]
+    assert first == second
+    assert first[0][1]["role"] == "assistant"
+    assert first[0][1]["content"] != first[1][1]["content"]
 
 
 def test_missing_model_is_named():
     with pytest.raises(FileNotFoundError, match="no model at /nowhere: config.json is not there"):
-        load_policy(Path("/nowhere"), "tiny", CONFIG)
+        load_policy(Path("/nowhere"), "tiny")

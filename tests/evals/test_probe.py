@@ -1,5 +1,6 @@
 """A probe: pass@k, how much rollouts of a task differ, and which tasks are neither too hard nor too easy."""
 
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from proverl.agent import Limits, OraclePolicy, ScriptedPolicy
 from proverl.core import GroundTruth, Step, Task, TaskKind
 from proverl.envs import load_server
-from proverl.evals import ProbeConfig, evaluate
+from proverl.evals import ProbeConfig, evaluate, heldout
 from proverl.evals.probe import pass_at_k, read_summary, summary, within, write_summary
 from proverl.reward import RewardConfig
 
@@ -47,11 +48,15 @@ class Wavering:
         return (OraclePolicy() if able else ScriptedPolicy()).chat(task, limits)
 
 
+def probe(tasks, folder, samples, limits=None):
+    given = replace(heldout(tasks, limits or Limits(), RewardConfig()), trials=samples)
+    return evaluate(given, Wavering(), folder).records
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("probe")
-    config = ProbeConfig(samples=4).evaluation
-    write_summary(evaluate(TASKS, Wavering(), folder, config, Limits(), RewardConfig()), folder)
+    write_summary(probe(TASKS, folder, 4), folder)
     return read_summary(folder)
 
 
@@ -85,8 +90,7 @@ def test_variance_is_within_a_task(found):
 
 
 def test_an_episode_that_a_limit_ended_is_cut(tmp_path):
-    config = ProbeConfig(samples=2).evaluation
-    records = evaluate(TASKS[:1], Wavering(), tmp_path, config, Limits(assistant_turns=1), RewardConfig())
+    records = probe(TASKS[:1], tmp_path, 2, Limits(assistant_turns=1))
     assert summary(records)["groups"][0]["truncation"] == 1.0
 
 

@@ -12,7 +12,7 @@ from experiments.job import job
 from experiments.pipeline import Inputs
 from experiments.progress import Screen
 from experiments.report import PARTS
-from experiments.stages import STAGES
+from experiments.stages import stages
 
 STEPS, SAVE_EVERY = 12, 3
 RUNS, SECONDS = Path(sys.argv[1]), float(sys.argv[2])
@@ -60,8 +60,7 @@ if __name__ == "__main__":
     logging.basicConfig(filename=RUNS / "run.log")  # as Hydra does
     work = {"synth": synth, "grpo": grpo}
     # no code in the keys: a file that is edited while the tests run must not look like a broken cache
-    plain = [replace(stage, needs=lambda config: [], code=()) for stage in STAGES if stage.output in work]
-    stages = [replace(stage, work=work[stage.output]) for stage in plain]
     overrides = [f"runs_dir={RUNS}", f"trainer.steps={STEPS}", "stages=[synth,grpo,report]", *sys.argv[3:]]
     for config in check(overrides):
-        job(config, stages, RUNS / "jobs" / "fake", Screen())
+        plain = [replace(stage, needs=lambda config: [], code=()) for stage in stages(config) if stage.output in work]
+        job(config, [replace(stage, work=work[stage.output]) for stage in plain], RUNS / "jobs" / "fake", Screen())

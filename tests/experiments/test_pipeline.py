@@ -10,7 +10,7 @@ from experiments.compose import check
 from experiments.config import ConfigError
 from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, plan, server_packages
 from experiments.progress import Screen
-from experiments.stages import STAGES
+from experiments.stages import stages
 from proverl.reward import OwnReward
 
 
@@ -19,7 +19,10 @@ def config(*overrides):
 
 
 def keys(*overrides):
-    return {name: entry.key for name, entry in entries(config(*overrides), STAGES, StageCache(Path("unused"))).items()}
+    return {
+        name: entry.key
+        for name, entry in entries(config(*overrides), stages(config(*overrides)), StageCache(Path("unused"))).items()
+    }
 
 
 def changed(*overrides):
@@ -28,15 +31,15 @@ def changed(*overrides):
 
 
 def test_only_what_an_output_depends_on_changes_its_key():
-    everything = {"synth", "before", "probe", "sft", "grpo", "after"}
+    everything = {"synth", "before-heldout", "probe", "sft", "grpo", "after-heldout"}
     assert changed("seed=1") == everything | {"warmstart"}
     assert changed("synth.train_tasks=9") == everything
     assert changed("envs.limits.calls=5") == everything
-    assert changed("reward.beta=0") == {"before", "probe", "grpo", "after"}
-    assert changed("model=qwen3_4b") == {"before", "probe", "sft", "grpo", "after"}
+    assert changed("reward.beta=0") == {"before-heldout", "probe", "grpo", "after-heldout"}
+    assert changed("model=qwen3_4b") == {"before-heldout", "probe", "sft", "grpo", "after-heldout"}
     assert changed("sft.epochs=1") == {"sft"}
-    assert changed("evals.tasks=5") == {"before", "after"}
-    assert changed("trainer.learning_rate=1e-3") == {"grpo", "after"}
+    assert changed("evals.heldout.tasks=5") == {"before-heldout", "after-heldout"}
+    assert changed("trainer.learning_rate=1e-3") == {"grpo", "after-heldout"}
     assert changed("tracking.uri=http://localhost:1") == set()
     assert changed("plan=true") == set()
     assert changed("runs_dir=elsewhere") == set()
@@ -48,7 +51,7 @@ def test_a_reward_of_ones_own_is_part_of_the_key_with_its_settings_and_its_code(
 
     def key(name, **settings):
         own = replace(config(), reward=OwnReward(name, settings))
-        return entries(own, STAGES, StageCache(Path("unused")))["grpo"].key
+        return entries(own, stages(config()), StageCache(Path("unused")))["grpo"].key
 
     for module in ("reward_one", "reward_two"):
         (tmp_path / f"{module}.py").write_text(code + f"# {module}\n")
@@ -62,7 +65,7 @@ def screen():
     return Screen(Console(record=True, force_terminal=False, width=160))
 
 
-def fake(stages, calls, **changes):
+def fake(calls, *overrides, **changes):
     """The real stages with work that only notes its call."""
 
     def noting(stage):
@@ -72,65 +75,75 @@ def fake(stages, calls, **changes):
 
         return replace(stage, work=work, needs=lambda config: [], **changes)
 
-    return [noting(stage) for stage in stages]
+    return [noting(stage) for stage in stages(config(*overrides))]
 
 
 def test_stages_run_in_order_and_read_what_they_name(tmp_path, screen):
     calls = []
-    found = compute(config(), fake(STAGES, calls), StageCache(tmp_path), screen)
-    assert calls == [("synth", []), ("before", ["synth"]), ("grpo", ["synth"]), ("after", ["grpo", "synth"])]
-    assert list(found) == ["synth", "before", "grpo", "after"]
+    found = compute(config(), fake(calls), StageCache(tmp_path), screen)
+    assert calls == [
+        ("synth", []),
+        ("before-heldout", ["synth"]),
+        ("grpo", ["synth"]),
+        ("after-heldout", ["grpo", "synth"]),
+    ]
+    assert list(found) == ["synth", "before-heldout", "grpo", "after-heldout"]
 
 
 def test_fine_tuning_takes_the_place_of_grpo_or_comes_before_it(tmp_path, screen):
     calls = []
-    compute(config("experiment=sft"), fake(STAGES, calls), StageCache(tmp_path), screen)
-    assert calls == [("synth", []), ("before", ["synth"]), ("sft", ["synth"]), ("after", ["sft", "synth"])]
+    compute(config("experiment=sft"), fake(calls), StageCache(tmp_path), screen)
+    assert calls == [
+        ("synth", []),
+        ("before-heldout", ["synth"]),
+        ("sft", ["synth"]),
+        ("after-heldout", ["sft", "synth"]),
+    ]
     calls.clear()
-    compute(config("experiment=sft_then_grpo"), fake(STAGES, calls), StageCache(tmp_path), screen)
-    assert calls == [("grpo", ["sft", "synth"]), ("after", ["grpo", "synth"])]  # the rest is cached
+    compute(config("experiment=sft_then_grpo"), fake(calls), StageCache(tmp_path), screen)
+    assert calls == [("grpo", ["sft", "synth"]), ("after-heldout", ["grpo", "synth"])]  # the rest is cached
     calls.clear()
-    compute(config("experiment=sft_then_grpo", "sft.epochs=1"), fake(STAGES, calls), StageCache(tmp_path), screen)
-    assert [name for name, _ in calls] == ["sft", "grpo", "after"]
+    compute(config("experiment=sft_then_grpo", "sft.epochs=1"), fake(calls), StageCache(tmp_path), screen)
+    assert [name for name, _ in calls] == ["sft", "grpo", "after-heldout"]
 
 
 def test_the_plan_of_fine_tuning_shows_its_time(tmp_path, screen):
-    seconds = next(stage for stage in STAGES if stage.output == "sft").seconds
+    seconds = next(stage for stage in stages(config()) if stage.output == "sft").seconds
     short, long = (seconds(config(f"sft.epochs={count}")) for count in (1, 3))
     assert short < long
-    screen.console.print(plan(config("experiment=sft"), STAGES, StageCache(tmp_path)))
+    screen.console.print(plan(config("experiment=sft"), stages(config()), StageCache(tmp_path)))
     assert "sft-" in screen.console.export_text()
 
 
 def test_a_sweep_over_the_reward_synthesises_once(tmp_path, screen):
     calls = []
-    stages = fake(STAGES, calls)
+    fakes = fake(calls)
     for job in check(["-m", "reward.beta=0,0.5", "seed=0,1"]):
-        compute(job, stages, StageCache(tmp_path), screen)
+        compute(job, fakes, StageCache(tmp_path), screen)
     outputs = [name for name, _ in calls]
     assert (outputs.count("synth"), outputs.count("grpo")) == (2, 4)  # once a seed; once a job
     assert "cached in" in screen.console.export_text()
 
 
 def test_a_stage_whose_input_is_neither_asked_for_nor_cached_says_what_to_add(tmp_path, screen):
-    stages = fake(STAGES, [])
+    fakes = fake([])
     with pytest.raises(ConfigError, match="stages has grpo but not synth.*add synth to stages"):
-        compute(config("stages=[grpo]"), stages, StageCache(tmp_path), screen)
-    compute(config("stages=[synth]"), stages, StageCache(tmp_path), screen)
-    assert "grpo" in compute(config("stages=[grpo]"), stages, StageCache(tmp_path), screen)
+        compute(config("stages=[grpo]"), fakes, StageCache(tmp_path), screen)
+    compute(config("stages=[synth]"), fakes, StageCache(tmp_path), screen)
+    assert "grpo" in compute(config("stages=[grpo]"), fakes, StageCache(tmp_path), screen)
 
 
 def test_evals_without_training_evaluate_what_there_is(tmp_path, screen):
-    found = compute(config("stages=[synth,evals]"), fake(STAGES, []), StageCache(tmp_path), screen)
-    assert list(found) == ["synth", "before"]
+    found = compute(config("stages=[synth,evals]"), fake([]), StageCache(tmp_path), screen)
+    assert list(found) == ["synth", "before-heldout"]
 
 
 def test_the_plan_shows_state_and_cost(tmp_path, screen):
     cache = StageCache(tmp_path)
-    compute(config("stages=[synth]"), fake(STAGES, []), cache, screen)
-    (entries(config(), STAGES, cache)["grpo"].partial).mkdir()
-    screen.console.print(plan(config("experiment=default", "trainer.steps=600"), STAGES, cache))
-    screen.console.print(plan(config(), STAGES, cache))
+    compute(config("stages=[synth]"), fake([]), cache, screen)
+    (entries(config(), stages(config()), cache)["grpo"].partial).mkdir()
+    screen.console.print(plan(config("experiment=default", "trainer.steps=600"), stages(config()), cache))
+    screen.console.print(plan(config(), stages(config()), cache))
     text = screen.console.export_text()
     assert "cached" in text
     assert "to compute" in text
@@ -140,10 +153,10 @@ def test_the_plan_shows_state_and_cost(tmp_path, screen):
 
 def test_what_is_lacking_is_said_once_and_only_for_what_is_not_cached(tmp_path, screen):
     cache = StageCache(tmp_path)
-    needy = [replace(stage, needs=lambda config: ["a GPU is needed."]) for stage in STAGES]
+    needy = [replace(stage, needs=lambda config: ["a GPU is needed."]) for stage in stages(config())]
     assert lacking(config(), needy, cache) == ["a GPU is needed."]
     assert lacking(config("stages=[]"), needy, cache) == []
-    compute(config(), fake(STAGES, []), cache, screen)
+    compute(config(), fake([]), cache, screen)
     assert lacking(config(), needy, cache) == []
 
 
@@ -151,7 +164,7 @@ def test_a_stage_on_somebodys_own_server_depends_on_its_code(tmp_path, monkeypat
     def key(text):
         (tmp_path / "own_server.py").write_text(text)
         cache._package_digest.cache_clear()
-        synth = next(stage for stage in STAGES if stage.output == "synth")
+        synth = next(stage for stage in stages(config()) if stage.output == "synth")
         return dependencies(config(), synth, {})["code"]
 
     before = key("a = 1")
@@ -162,7 +175,7 @@ def test_a_stage_on_somebodys_own_server_depends_on_its_code(tmp_path, monkeypat
 
 
 def test_the_users_own_tasks_are_part_of_the_key(tmp_path):
-    synth = next(stage for stage in STAGES if stage.output == "synth")
+    synth = next(stage for stage in stages(config()) if stage.output == "synth")
     mine = tmp_path / "mine.jsonl"
     mine.write_text("one")
     before, again = (dependencies(config(f"synth.own_tasks={mine}"), synth, {}) for _ in range(2))
@@ -175,7 +188,7 @@ def test_the_users_own_tasks_are_part_of_the_key(tmp_path):
 def test_a_job_is_named_by_everything_that_decides_its_result():
     def named(*overrides):
         values = flat(config(*overrides))
-        return job_key(values, STAGES)
+        return job_key(values)
 
     assert named() == named("plan=true")
     assert len({named(), named("seed=1"), named("reward.beta=0"), named("tracking.episodes=3")}) == 4

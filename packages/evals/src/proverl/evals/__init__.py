@@ -1,21 +1,42 @@
-"""Evaluation of policies on held-out tasks: per-episode records, success, reward parts and paired statistics."""
+"""Evaluation of policies: benchmarks behind one interface, records of every attempt, and their statistics."""
 
-from proverl.evals.config import EvalsConfig, ProbeConfig
-from proverl.evals.heldout import EvaluationFailed, evaluate
-from proverl.evals.heldout_record import EvaluationRecord, read_records
-from proverl.evals.policy import load_policy
-from proverl.evals.statistics import Interval, compare, mean_interval, paired_difference
+from proverl.evals.benchmark import Benchmark, Item, Score, benchmark
+from proverl.evals.config import EvalsConfig, PolicyConfig, ProbeConfig
+from proverl.evals.evaluation import Evaluation, EvaluationFailed, Failure, evaluate, score_again
+from proverl.evals.heldout import Heldout, attempted, heldout
+from proverl.evals.isolated import Isolated, IsolatedError
+from proverl.evals.policy import endpoint_policy, load_policy, scripted_policy, vllm_policy
+from proverl.evals.record import Record, read_records
+from proverl.evals.statistics import Comparison, Interval, compare, mean_interval, paired_difference, summarize
 
 __all__ = [
+    "Benchmark",
+    "Comparison",
+    "Evaluation",
     "EvaluationFailed",
-    "EvaluationRecord",
     "EvalsConfig",
+    "Failure",
+    "Heldout",
     "Interval",
+    "Isolated",
+    "IsolatedError",
+    "Item",
+    "PolicyConfig",
     "ProbeConfig",
+    "Record",
+    "Score",
+    "attempted",
+    "benchmark",
     "compare",
+    "endpoint_policy",
     "evaluate",
+    "heldout",
     "load_policy",
     "mean_interval",
     "paired_difference",
     "read_records",
+    "score_again",
+    "scripted_policy",
+    "summarize",
+    "vllm_policy",
 ]

@@ -5,14 +5,17 @@ the entry points of the group `proverl.benchmarks`, so one of another package ne
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from proverl.agent import Limits, Policy
 from proverl.core import Json
@@ -34,7 +37,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Figures of one answer (the same keys for every answer of a benchmark) and, in words, what was wrong with it."""
+    """Figures of one answer and, in words, what was wrong with it.
+
+    Figures are means over the answers that have them: one that makes no sense for an item is left out there. The
+    headline is there always.
+    """
 
     figures: dict[str, float]
     detail: str = ""
@@ -68,6 +75,15 @@ class Benchmark(ABC):
                 raise ValueError(f"evals.{self.name}.{name} is {getattr(self, name)}; it must be at least {least}")
         if not 0 < self.seconds < float("inf"):
             raise ValueError(f"evals.{self.name}.seconds is {self.seconds}; it must be a finite number above 0")
+
+    @classmethod
+    def settings(cls) -> list[str]:
+        """The names that a config may set."""
+        return [one.name for one in fields(cls) if not one.metadata.get("given")]
+
+    def as_config(self) -> dict[str, Json]:
+        """The settings as they would be written in YAML."""
+        return {name: to_jsonable_python(getattr(self, name)) for name in self.settings()}
 
     @property
     @abstractmethod
@@ -144,6 +160,13 @@ class Benchmark(ABC):
         return [item for item in items if item.id in kept]
 
 
+def known_settings() -> Iterator[str]:
+    """Every setting of the benchmarks that are installed and can be loaded, as NAME.SETTING."""
+    for point in sorted(entry_points(group=GROUP)):
+        with suppress(ImportError):
+            yield from (f"{point.name}.{setting}" for setting in benchmark_class(point.name).settings())
+
+
 def benchmark_class(name: str) -> type[Benchmark]:
     """The class behind a name. Raises ValueError, with the names there are, when it is none."""
     found = {point.name: point for point in entry_points(group=GROUP)}
@@ -157,8 +180,14 @@ def benchmark_class(name: str) -> type[Benchmark]:
 
 def benchmark(name: str, settings: Mapping[str, Any]) -> Benchmark:
     """The benchmark of that name with these settings. Raises ValueError that names the setting."""
+    made = benchmark_class(name)
+    for setting in settings:
+        if setting not in made.settings():
+            near = get_close_matches(setting, made.settings(), 1)
+            hint = f"did you mean {near[0]}?" if near else f"{name} has {', '.join(made.settings())}"
+            raise ValueError(f"evals.{name}.{setting} is no key of the config; {hint}")
     try:
-        return TypeAdapter(benchmark_class(name)).validate_python(dict(settings))
+        return TypeAdapter(made).validate_python(dict(settings))
     except ValidationError as error:
         told = error.errors()[0]
         place = ".".join(str(part) for part in ("evals", name, *told["loc"]))

@@ -1,33 +1,65 @@
-"""Settings of the groups `evals` and `probe`."""
+"""Settings of the groups `evals`, `policy` and `probe`."""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from proverl.evals.benchmark import Benchmark
 
 
 @dataclass(frozen=True)
 class EvalsConfig:
-    """How held-out tasks are evaluated, before and after training.
+    """What is evaluated, before and after training or alone.
 
-    tasks: how many of the dataset's held-out tasks. repeats: episodes of each task; they count as one cluster.
-    temperature: of sampling, 0 is greedy. concurrency: episodes that run at the same time.
+    benchmarks: by name, each with its settings; empty evaluates nothing. holdout_servers: servers that only held-out
+    tasks are made from, so that training never sees them; empty holds out start states and chains of all servers.
+    """
+
+    benchmarks: dict[str, Benchmark]
+    holdout_servers: tuple[str, ...] = ()
+
+    def heldout_tasks(self, there: int) -> int:
+        """How many of the held-out tasks that are there are evaluated."""
+        found = self.benchmarks.get("heldout")
+        return min(found.tasks or there, there) if found else 0
+
+
+@dataclass(frozen=True)
+class PolicyConfig:
+    """Who is evaluated, and how it is sampled.
+
+    kind: `model` is the run's model, sampled in this process; `endpoint` a model behind an OpenAI-compatible server;
+    `oracle` does everything right, `silent` nothing. temperature: 0 is greedy. base_url, model, options: of an endpoint
+    (its key is OPENAI_API_KEY); options go into every request. retries, seconds: of one request. dollars_*: its price.
     Raises ValueError when a value makes no sense.
     """
 
-    tasks: int = 128
-    repeats: int = 1
+    kind: Literal["model", "endpoint", "oracle", "silent"] = "model"
     temperature: float = 0.0
-    concurrency: int = 64
+    top_p: float = 1.0
+    base_url: str = ""
+    model: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    retries: int = 5
+    seconds: float = 300.0
+    dollars_per_million_prompt: float = 0.0
+    dollars_per_million_completion: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least in (("tasks", 2), ("repeats", 1), ("concurrency", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"evals.{name} is {getattr(self, name)}; it must be at least {least}")
         if not 0 <= self.temperature < math.inf:
-            raise ValueError(f"evals.temperature is {self.temperature}; it must be a finite number of at least 0")
-        if self.repeats > 1 and self.temperature == 0:
+            raise ValueError(f"policy.temperature is {self.temperature}; it must be a finite number of at least 0")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"policy.top_p is {self.top_p}; it must be above 0 and at most 1")
+        for name in ("retries", "dollars_per_million_prompt", "dollars_per_million_completion"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"policy.{name} is {getattr(self, name)}; it must be at least 0")
+        if not 0 < self.seconds < math.inf:
+            raise ValueError(f"policy.seconds is {self.seconds}; it must be a finite number above 0")
+        if self.kind == "endpoint" and not (self.base_url and self.model):
+            lacking = "policy.model" if self.base_url else "policy.base_url"
             raise ValueError(
-                f"evals.repeats is {self.repeats} but evals.temperature is 0, so all repeats would be equal"
+                f"policy.kind is endpoint, but {lacking} is empty; it says which, e.g. "
+                "policy.base_url=http://127.0.0.1:8000/v1 policy.model=NAME"
             )
 
 
@@ -52,8 +84,3 @@ class ProbeConfig:
                 raise ValueError(f"probe.{name} is {getattr(self, name)}; it must be at least {least}")
         if not 0 < self.temperature < math.inf:
             raise ValueError(f"probe.temperature is {self.temperature}; it must be a finite number above 0")
-
-    @property
-    def evaluation(self) -> EvalsConfig:
-        """The same as settings of an evaluation."""
-        return EvalsConfig(repeats=self.samples, temperature=self.temperature, concurrency=self.concurrency)

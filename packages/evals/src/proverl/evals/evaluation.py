@@ -1,10 +1,11 @@
 """Running a benchmark: attempts side by side, each with a deadline, scored in another process, kept as they end."""
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -18,19 +19,25 @@ Progress = Callable[[int, int, str], None]
 UNSCORABLE = "could not be scored, counts as the floor"
 _SCORE_SECONDS = 60.0
 _HOPELESS = 16  # failures without any success
+_MOST_FAILED = 0.05  # of all attempts; above, the evaluation is not finished
+FAILURES = "failures.json"
 
 
 class EvaluationFailed(RuntimeError):
-    """Every attempt fails. What was evaluated before is kept, and the same call goes on from there."""
+    """Too many attempts failed. What was evaluated is kept, and the same call goes on from there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An attempt that has no score, because the policy, the world or the clock failed."""
+    """An attempt without a score: the policy or the world failed twice, or the clock ran out."""
 
     item: str
     trial: int
     reason: str
+
+
+class _Late(Exception):
+    """An attempt missed its deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +57,9 @@ def evaluate(
 ) -> Evaluation:
     """Let the policy do every item `benchmark.trials` times; records lie in `folder` as well.
 
-    Attempts that `folder` already has are not made again; those that failed are, the next time. `progress` is called
-    with the attempts done, their total and the mean so far. Raises EvaluationFailed when nothing but
-    failures comes, ValueError when records in `folder` are of other items.
+    Attempts that `folder` already has are not made again. One that fails is made once more, then left out and counted.
+    `progress` is called with the attempts done, their total and the mean so far. Raises EvaluationFailed when over 5%
+    of the attempts fail, ValueError when records in `folder` are of other items.
     """
     return asyncio.run(_Running(benchmark, policy, folder, seed, progress).run())
 
@@ -73,6 +80,7 @@ class _Running:
         self.done = by_attempt(done)
         self.figures = [record.figures[benchmark.headline] for record in done]
         self.failures: list[Failure] = []
+        self.hopeless = ""
         self.slots = asyncio.Semaphore(benchmark.concurrency)
 
     async def run(self) -> Evaluation:
@@ -87,22 +95,40 @@ class _Running:
         if missing:
             async with Isolated(self.benchmark) as isolated:
                 await asyncio.gather(*(self._one(isolated, *attempt) for attempt in missing))
+        (self.folder / FAILURES).write_text(json.dumps([asdict(failure) for failure in self.failures], indent=1) + "\n")
+        if self.hopeless:
+            raise EvaluationFailed(self.hopeless)
+        most = _MOST_FAILED * len(self.items) * self.benchmark.trials
+        if len(self.failures) > most:
+            worst = self.failures[-1]
+            raise EvaluationFailed(
+                f"{len(self.failures)} of {len(self.items) * self.benchmark.trials} attempts failed, the last one "
+                f"({worst.item}) with {worst.reason}"
+            )
         return Evaluation(resume(self.folder), self.failures)
 
     async def _one(self, isolated: Isolated, position: int, trial: int) -> None:
         item = self.items[position]
         async with self.slots:
-            try:
-                record = await self._attempted(isolated, position, trial)
-            except Exception as error:  # the policy's, the world's, or the clock's
-                told = f"{type(error).__name__}: {error}"
-                self.failures.append(Failure(item.id, trial, told))
-                if len(self.failures) >= _HOPELESS and not self.figures:
-                    raise EvaluationFailed(f"the first {_HOPELESS} attempts failed, the last with {told}") from error
-            else:
-                append_record(record, self.folder)
-                self.figures.append(record.figures[self.benchmark.headline])
+            if self.hopeless:
+                return
+            for last in (False, True):
+                try:
+                    record = await self._attempted(isolated, position, trial)
+                except Exception as error:  # the policy's, the world's, or the clock's
+                    if last or isinstance(error, _Late):
+                        self._failed(Failure(item.id, trial, _sentence(error)))
+                        break
+                else:
+                    append_record(record, self.folder)
+                    self.figures.append(record.figures[self.benchmark.headline])
+                    break
         self._report()
+
+    def _failed(self, failure: Failure) -> None:
+        self.failures.append(failure)
+        if len(self.failures) >= _HOPELESS and not self.figures:
+            self.hopeless = f"the first {len(self.failures)} attempts failed, the last one with {failure.reason}"
 
     async def _attempted(self, isolated: Isolated, position: int, trial: int) -> Record:
         item, seed = self.items[position], self.seed * self.benchmark.trials + trial
@@ -110,9 +136,10 @@ class _Running:
         try:
             async with asyncio.timeout(self.benchmark.seconds) as clock:
                 answer = await self.benchmark.attempt(item, heard, seed, isolated)
-        except TimeoutError as error:
-            late = f"took longer than evals.{self.benchmark.name}.seconds={self.benchmark.seconds:g}"
-            raise TimeoutError(late) if clock.expired() else error from None
+        except TimeoutError:
+            if clock.expired():
+                raise _Late(f"longer than evals.{self.benchmark.name}.seconds={self.benchmark.seconds:g}") from None
+            raise
         record = Record(
             item=item.id,
             position=position,
@@ -163,6 +190,17 @@ async def _scored_again(benchmark: Benchmark, folder: Path) -> list[Record]:
         scored = await asyncio.gather(*(one(record) for record in records))
     write_records(scored, folder)
     return list(scored)
+
+
+def read_failures(folder: Path) -> list[Failure]:
+    """The attempts that failed in the evaluation kept in `folder`."""
+    path = folder / FAILURES
+    return [Failure(**told) for told in json.loads(path.read_text())] if path.exists() else []
+
+
+def _sentence(error: Exception) -> str:
+    kind = "" if isinstance(error, _Late) else f"{type(error).__name__}: "
+    return f"{kind}{error}"
 
 
 def _check_same(items: Sequence[Item], records: Sequence[Record], folder: Path) -> None:

@@ -1,116 +1,164 @@
-"""Evaluation on held-out tasks: the policy's own episodes against live sessions, scored as in training."""
+"""Held-out tasks: start states and chains that the policy is never trained on, scored as in training.
+
+The answer of an attempt is its task and its episode; the same loop runs it as in training.
+"""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import Any, ClassVar
+
+from pydantic import SkipValidation, TypeAdapter
 
 from proverl.agent import Limits, OraclePolicy, Policy, run_episode
-from proverl.core import Episode, StopReason, Task
+from proverl.core import Episode, Json, StopReason, Task, TaskKind
 from proverl.envs import Session
-from proverl.evals.config import EvalsConfig
-from proverl.evals.heldout_record import EvaluationRecord, append_record, by_episode, read_records, resume
-from proverl.reward import Reward, candidates, task_success
-
-Progress = Callable[[int, int, str], None]
-
-
-class EvaluationFailed(RuntimeError):
-    """An episode that could not be run. What was evaluated before is kept, and the same call goes on from there."""
+from proverl.evals.benchmark import Benchmark, Item, Score
+from proverl.evals.isolated import Isolated
+from proverl.evals.record import Record
+from proverl.reward import Reward, RewardConfig, candidates, task_success
 
 
-def evaluate(
-    tasks: Sequence[Task],
-    policy: Policy,
-    folder: Path,
-    config: EvalsConfig,
-    limits: Limits,
-    reward: Reward,
-    seed: int = 0,
-    progress: Progress = lambda done, total, note: None,
-) -> list[EvaluationRecord]:
-    """Let the policy do every task `config.repeats` times and return the records, which lie in `folder` as well.
+class EpisodeCrashed(RuntimeError):
+    """An episode that could not be run to its end."""
 
-    Episodes that `folder` already has are not run again. `progress` is called with the episodes done, their total and
-    the mean reward so far. Raises EvaluationFailed when the policy or the environment fails, ValueError when records in
-    `folder` belong to other tasks.
+
+@dataclass(frozen=True)
+class Attempted:
+    """An answer: the task, and what the policy did on it. The episode has no tokens."""
+
+    task: Task
+    episode: Episode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heldout(Benchmark):
+    """The held-out tasks of a synthesis.
+
+    Which tasks, under which limits and with which reward is no setting of an evaluation: a run sets `given`, `world`
+    and `reward` from its other groups.
     """
-    return asyncio.run(_Evaluation(tasks, policy, folder, config, limits, reward, seed, progress).run())
+
+    tasks: int = 128
+    seconds: float = 3600.0
+    given: SkipValidation[tuple[Task, ...]] = field(default=(), repr=False, metadata={"given": True})
+    world: SkipValidation[Limits] = field(default_factory=Limits, metadata={"given": True})
+    reward: Any = field(default_factory=RewardConfig, metadata={"given": True})  # a Reward; pydantic knows no protocols
+
+    name: ClassVar[str] = "heldout"
+    headline: ClassVar[str] = "success"
+
+    @property
+    def version(self) -> str:
+        """Tasks are of the run's own making; their hash is the run's tag data.synth."""
+        return "this run's tasks"
+
+    def needs(self) -> list[str]:
+        """Nothing but the tasks."""
+        return []
+
+    def limits(self) -> Limits:
+        """An episode's limits, as in training."""
+        return self.world
+
+    def items(self) -> list[Item]:
+        """The first `tasks` of the tasks given."""
+        given = self.given[: self.tasks] if self.tasks else self.given
+        return [Item(task.id, {"server": _server(task), "kind": str(task.kind)}) for task in given]
+
+    @cached_property
+    def _tasks(self) -> dict[str, Task]:
+        return {task.id: task for task in self.given}
+
+    async def attempt(self, item: Item, policy: Policy, seed: int, isolated: Isolated) -> Json:
+        """Run the episode. Raises EpisodeCrashed when the policy or the environment fails."""
+        task = self._tasks[item.id]
+        with Session(task.servers, task.seed, call_seconds=self.world.call_seconds) as session:
+            episode = await run_episode(task, session, policy.chat(task, self.world, seed), self.world)
+        _refuse_crash(episode, "the policy or its world")
+        episode.transcript = None  # the tokens are of no use to a reader and large
+        answer: Json = _answers().dump_python(Attempted(task, episode), mode="json")
+        return answer
+
+    def score(self, item: Item, answer: Json) -> Score:
+        """Reward, its parts, success, and what the task's kind asks for."""
+        attempted = _answers().validate_python(answer)
+        task, episode = attempted.task, attempted.episode
+        with Session(task.servers, task.seed) as session:
+            tools = candidates(task.tools, session.tools)
+        breakdown = self.reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
+        same = episode.digest == (task.digest or asyncio.run(self._oracle_digest(task)))
+        success = task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=episode.replied)
+        figures = {"success": float(success), "total": breakdown.total, "calls": float(breakdown.n_calls)}
+        if not breakdown.abstention:  # a task that expects no call has a reward and no parts
+            parts = breakdown.as_dict()
+            figures |= {name: parts[name] for name in ("validity", "coverage", "efficiency", "name", "arg")}
+            figures["over_budget"] = float(breakdown.n_calls > breakdown.budget)
+        figures["tool_errors"] = float(sum(not record.result.ok for record in episode.calls))
+        figures["state_equal"] = float(same)
+        figures["cut"] = float(episode.stop != StopReason.COMPLETED)
+        return Score(figures | _by_kind(task, episode), episode.stop if episode.stop != StopReason.COMPLETED else "")
+
+    async def _oracle_digest(self, task: Task) -> str:
+        """The final state of a task that does not tell it."""
+        with Session(task.servers, task.seed) as session:
+            oracle = await run_episode(task, session, OraclePolicy().chat(task, self.world), self.world)
+        _refuse_crash(oracle, "the oracle")
+        return oracle.digest
+
+    def oracle(self) -> Policy:
+        """The ground truth as a policy."""
+        return OraclePolicy()
+
+    def silence(self, item: Item) -> Json:
+        """An episode without calls and words."""
+        task = self._tasks[item.id]
+        with Session(task.servers, task.seed) as session:
+            digest = asyncio.run(session.state_digest())
+        episode = Episode(task.id, messages=[{"role": "assistant", "content": ""}], digest=digest)
+        answer: Json = _answers().dump_python(Attempted(task, episode), mode="json")
+        return answer
 
 
-class _Evaluation:
-    """One evaluation: what is left to do, and where its records go."""
-
-    def __init__(
-        self,
-        tasks: Sequence[Task],
-        policy: Policy,
-        folder: Path,
-        config: EvalsConfig,
-        limits: Limits,
-        reward: Reward,
-        seed: int,
-        progress: Progress,
-    ) -> None:
-        self.tasks, self.policy, self.folder, self.config = tasks, policy, folder, config
-        self.limits, self.reward, self.seed, self.progress = limits, reward, seed, progress
-        self.slots = asyncio.Semaphore(config.concurrency)
-        done = resume(folder)
-        for record in done:
-            if record.position >= len(tasks) or record.task != tasks[record.position]:
-                raise ValueError(f"{folder} holds records of other tasks, such as {record.task.id}; use another folder")
-        self.done = by_episode(done)
-        self.rewards = [record.breakdown.total for record in done]
-
-    async def run(self) -> list[EvaluationRecord]:
-        """Run what is missing, as many episodes at a time as the config allows."""
-        self._report()
-        await asyncio.gather(
-            *(
-                self._one(position, repeat)
-                for position, task in enumerate(self.tasks)
-                for repeat in range(self.config.repeats)
-                if (task.id, repeat) not in self.done
-            )
-        )
-        return read_records(self.folder)
-
-    async def _one(self, position: int, repeat: int) -> None:
-        async with self.slots:
-            task, seed = self.tasks[position], self.seed * self.config.repeats + repeat
-            record = await _evaluated(position, repeat, seed, task, self.policy, self.limits, self.reward)
-        append_record(record, self.folder)
-        self.rewards.append(record.breakdown.total)
-        self._report()
-
-    def _report(self) -> None:
-        mean = f"reward {sum(self.rewards) / len(self.rewards):.3f}" if self.rewards else ""
-        self.progress(len(self.rewards), len(self.tasks) * self.config.repeats, mean)
+def _by_kind(task: Task, episode: Episode) -> dict[str, float]:
+    """Abstention precision and recall, and the share of clarifications, as means over the episodes that have them."""
+    figures = {}
+    abstained = not episode.calls
+    if abstained:
+        figures["abstention_precision"] = float(task.kind == TaskKind.ABSTENTION)
+    if task.kind == TaskKind.ABSTENTION:
+        figures["abstention_recall"] = float(abstained)
+    if task.kind == TaskKind.CLARIFICATION:
+        asked = not any(record.turn == len(task.turns) - 1 for record in episode.calls)
+        figures["clarification"] = float(asked and episode.replied)
+    return figures
 
 
-async def _evaluated(
-    position: int, repeat: int, seed: int, task: Task, policy: Policy, limits: Limits, reward: Reward
-) -> EvaluationRecord:
-    """Run and score one episode, and compare its final state with the ground truth's."""
-    with Session(task.servers, task.seed, call_seconds=limits.call_seconds) as session:
-        episode = await run_episode(task, session, policy.chat(task, limits, seed), limits)
-        tools = candidates(task.tools, session.tools)
-    _refuse_crash(episode, "the policy")
-    breakdown = reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
-    episode.transcript = None  # the tokens are of no use to a reader and large
-    episode.reward = breakdown.as_dict()
-    same = episode.digest == (task.digest or await _oracle_digest(task, limits))
-    success = task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=episode.replied)
-    return EvaluationRecord(position, repeat, seed, task, episode, breakdown, success, same)
+def attempted(record: Record) -> Attempted:
+    """The task and the episode of a held-out record, with the record's reward in the episode."""
+    found = _answers().validate_python(record.answer)
+    # the reward of a task that expects no call has no parts
+    found.episode.reward = {**record.figures, "abstention": float("validity" not in record.figures)}
+    return found
 
 
-async def _oracle_digest(task: Task, limits: Limits) -> str:
-    """The final state of a task that does not tell it."""
-    with Session(task.servers, task.seed) as session:
-        oracle = await run_episode(task, session, OraclePolicy().chat(task, limits), limits)
-    _refuse_crash(oracle, "the oracle")
-    return oracle.digest
+def heldout(tasks: Iterable[Task], world: Limits, reward: Reward, settings: Heldout | None = None) -> Heldout:
+    """The benchmark over these tasks."""
+    given = tuple(tasks)
+    return replace(settings or Heldout(tasks=0), given=given, world=world, reward=reward)
+
+
+def _server(task: Task) -> str:
+    """The server that the task is about."""
+    return task.servers[0]
 
 
 def _refuse_crash(episode: Episode, actor: str) -> None:
     if episode.stop == StopReason.CRASHED:
-        raise EvaluationFailed(f"{actor} failed on task {episode.task_id}: {episode.error}")
+        raise EpisodeCrashed(f"{actor} failed on task {episode.task_id}: {episode.error}")
+
+
+@cache
+def _answers() -> TypeAdapter[Attempted]:
+    return TypeAdapter(Attempted)

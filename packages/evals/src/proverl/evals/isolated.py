@@ -1,27 +1,32 @@
 """Processes of their own for what a policy's words must not reach: the endpoint's secrets, and the evaluation's time.
 
-One process is started with an environment that holds no secret, loads the benchmark once, and forks whenever a new
-process is wanted: cheap, however long the benchmark's packages take to import. A process serves one connection, runs
-methods of the benchmark (or of an object that one of them returned) and ends with it; one that misses its deadline is
-killed.
+One process is started with an environment that holds no secret. It forks one for every benchmark, which loads it and
+forks again whenever a new process is wanted: cheap, however long the benchmark's packages take to import. That process
+serves one connection, runs methods of the benchmark (or of an object that one of them returned) and ends with it; one
+that misses its deadline is killed.
 """
 
 import asyncio
+import atexit
 import gc
 import json
 import os
 import pickle
 import re
 import select
+import shutil
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from proverl.core import Json
 
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 _SECRET = re.compile(r"key|token|secret|password|credential|auth", re.IGNORECASE)
 _LINE = 2**28  # bytes of one message at most
 _START_SECONDS = 120.0
+_READY = b"ready\n"
 
 
 class IsolatedError(RuntimeError):
@@ -89,37 +95,25 @@ class Isolated:
         self._benchmark = benchmark
 
     async def __aenter__(self) -> "Isolated":
-        self._folder = tempfile.TemporaryDirectory(prefix="proverl-", dir="/tmp")  # socket paths must be short
-        self._path = str(Path(self._folder.name) / "socket")
-        self._source = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "proverl.evals.isolated",
-            self._path,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            env={**clean_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-            start_new_session=True,
-        )
-        assert self._source.stdin and self._source.stdout
+        source = _source()
+        self._path = str(Path(source).with_name(uuid4().hex[:16]))
+        reader, self._line = await asyncio.open_unix_connection(source)
         pickled = pickle.dumps(self._benchmark)
-        self._source.stdin.write(b"%d\n%b" % (len(pickled), pickled))
+        self._line.write(f"{self._path}\n{len(pickled)}\n".encode() + pickled)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await self._source.stdin.drain()
-                ready = await self._source.stdout.readline()
+                await self._line.drain()
+                ready = await reader.readline()
         except (TimeoutError, ConnectionError):
             ready = b""
-        if not ready:
-            await self.__aexit__()
-            raise IsolatedError(f"the process for {self._benchmark.name} did not start; its error stands above")
+        if ready != _READY:
+            self._line.close()
+            told = ready.decode().strip() or "its error stands above"
+            raise IsolatedError(f"the process for {self._benchmark.name} did not start: {told}")
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._source.pid, signal.SIGKILL)
-        await self._source.wait()
-        self._folder.cleanup()
+        self._line.close()  # which ends the benchmark's processes
 
     @asynccontextmanager
     async def world(self, method: str = "", *arguments: Json) -> AsyncIterator[World]:
@@ -132,6 +126,23 @@ class Isolated:
             yield world
         finally:
             world.kill()
+
+
+@cache
+def _source() -> str:
+    """The socket of the process that all others are forked from; it ends with this process."""
+    folder = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # socket paths must be short
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = str(Path(folder) / "source")
+    environment = {**clean_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    command = [sys.executable, "-c", f"from {__name__} import main; main()", path]
+    process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True)
+    atexit.register(process.wait)
+    assert process.stdin and process.stdout
+    atexit.register(process.stdin.close)  # the last one registered runs first
+    if process.stdout.readline() != _READY:
+        raise IsolatedError("the process that scores did not start; its error stands above")
+    return path
 
 
 def _serve(connection: socket.socket, benchmark: "Benchmark") -> None:
@@ -158,29 +169,53 @@ def _plain(value: Any) -> Any:
     return asdict(value)
 
 
-def _main(path: str) -> None:
-    """Load the benchmark that stands on standard input, then fork for every connection until the input ends."""
-    stdin = sys.stdin.buffer
-    benchmark = pickle.loads(stdin.read(int(stdin.readline())))
-    benchmark.prepare()
-    gc.freeze()  # a collection would write to every object, and so copy it into each process
+def _serve_benchmark(connection: socket.socket) -> None:
+    """Load a benchmark, and fork for everyone who asks, until whoever wanted it is gone."""
+    os.setpgid(0, 0)
+    stream = connection.makefile("rwb")
+    path = stream.readline().decode().strip()
+    try:
+        benchmark = pickle.loads(stream.read(int(stream.readline())))
+        benchmark.prepare()
+        gc.freeze()  # a collection in a fork would write to, and so copy, everything that was loaded before
+        listening = _listen(path)
+        told = _READY
+    except Exception as error:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())}\n".encode()
+    stream.write(told)
+    stream.flush()
+    if told == _READY:
+        _fork_for_each(listening, connection.fileno(), lambda one: _serve(one, benchmark))
+
+
+def _listen(path: str) -> socket.socket:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     listening.listen(1024)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-    os.write(1, b"ready\n")
-    os.dup2(2, 1)  # what packages print is nobody's answer
+    return listening
+
+
+def _fork_for_each(listening: socket.socket, line: int, serve: Callable[[socket.socket], None]) -> None:
+    """Serve every connection in a process of its own until `line`, a file that nobody writes to, ends."""
+    waiting: list[Any] = [listening, line]
     while True:
-        ready, _, _ = select.select([listening, stdin], [], [])
-        if stdin in ready:  # whoever started this is gone
+        ready, _, _ = select.select(waiting, [], [])
+        if line in ready:
             os.killpg(0, signal.SIGKILL)
         connection, _ = listening.accept()
         if os.fork() == 0:
             listening.close()
-            _serve(connection, benchmark)
-            os._exit(0)
+            try:
+                serve(connection)
+            finally:
+                os._exit(0)
         connection.close()
 
 
-if __name__ == "__main__":
-    _main(sys.argv[1])
+def main() -> None:
+    """Be the process that the others are forked from."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    opened = _listen(sys.argv[1])
+    os.write(1, _READY)
+    os.dup2(2, 1)  # what packages print is nobody's answer
+    _fork_for_each(opened, 0, _serve_benchmark)

@@ -1,16 +1,21 @@
-"""The policy that an evaluation asks: a checkpoint in transformers' format, sampled in this process."""
+"""The policy that an evaluation asks: a checkpoint, an endpoint, or a script."""
 
+import os
 from pathlib import Path
 
-from proverl.agent import ChatTemplate, Policy, tool_format
-from proverl.evals.config import EvalsConfig
+from proverl.agent import ChatTemplate, EndpointPolicy, Policy, ScriptedPolicy, tool_format
+from proverl.agent.vllm_policy import VLLMPolicy
+from proverl.evals.benchmark import Benchmark
+from proverl.evals.config import PolicyConfig
 
 
-def load_policy(model: Path | str, format: str, config: EvalsConfig) -> Policy:
-    """Load a model and its tokenizer from a folder; `format` names the model family's tool format.
+def load_policy(
+    model: Path | str, format: str, temperature: float = 0.0, top_p: float = 1.0, batch: int = 64
+) -> Policy:
+    """Load a model and its tokenizer from a folder into this process; `format` names the family's tool format.
 
-    Raises FileNotFoundError when the folder is not there, ValueError when the tokenizer's template does not
-    fit the format.
+    `batch` bounds how many replies are sampled at once. Raises FileNotFoundError when the folder is not there,
+    ValueError when the tokenizer's template does not fit the format.
     """
     if not (Path(model) / "config.json").exists():
         raise FileNotFoundError(f"no model at {model}: config.json is not there")
@@ -21,4 +26,36 @@ def load_policy(model: Path | str, format: str, config: EvalsConfig) -> Policy:
 
     template = ChatTemplate(AutoTokenizer.from_pretrained(model), tool_format(format))
     weights = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32)
-    return TransformersPolicy(weights, template, temperature=config.temperature, max_batch=config.concurrency)
+    return TransformersPolicy(weights, template, temperature=temperature, top_p=top_p, max_batch=batch)
+
+
+def vllm_policy(
+    model: Path | str,
+    format: str,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    tensor_parallel: int = 1,
+    data_parallel: int = 1,
+) -> VLLMPolicy:
+    """The same on this machine's GPUs. Raises ValueError when the tokenizer's template does not fit the format."""
+    from transformers import AutoTokenizer
+
+    template = ChatTemplate(AutoTokenizer.from_pretrained(model), tool_format(format))
+    return VLLMPolicy(model, template, temperature, top_p, tensor_parallel, data_parallel)
+
+
+def scripted_policy(config: PolicyConfig, benchmark: Benchmark) -> Policy:
+    """The benchmark's oracle, or one that says nothing."""
+    return benchmark.oracle() if config.kind == "oracle" else ScriptedPolicy()
+
+
+def endpoint_policy(config: PolicyConfig) -> EndpointPolicy:
+    """A model behind an endpoint; its key is OPENAI_API_KEY, and servers that want none get any."""
+    return EndpointPolicy(
+        config.model,
+        config.base_url,
+        os.environ.get("OPENAI_API_KEY") or "none",
+        {"temperature": config.temperature, "top_p": config.top_p, **config.options},
+        retries=config.retries,
+        seconds=config.seconds,
+    )

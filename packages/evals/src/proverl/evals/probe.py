@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from proverl.core import StopReason, Task
-from proverl.evals.heldout_record import EvaluationRecord
+from proverl.core import Task
+from proverl.evals.record import Record
 
 FILE = "probe.json"
 K = 8  # of pass@k, where a task has as many episodes
@@ -30,7 +30,7 @@ def pass_at_k(episodes: int, passed: int, k: int) -> float:
     return 1 - math.comb(episodes - passed, k) / math.comb(episodes, k)
 
 
-def summary(records: Sequence[EvaluationRecord]) -> dict[str, Any]:
+def summary(records: Sequence[Record]) -> dict[str, Any]:
     """All that the probe found, as JSON: figures of all tasks, of each server and each kind, and each task's pass rate.
 
     Every task has the same number of episodes, `samples`; `k` is 8, or `samples` where those are fewer.
@@ -38,20 +38,19 @@ def summary(records: Sequence[EvaluationRecord]) -> dict[str, Any]:
     by_task = _by_task(records)
     samples = min((len(group) for group in by_task.values()), default=0)
     groups = {("all", "all"): records}
-    for name in sorted({record.server for record in records}):
-        groups["server", name] = [record for record in records if record.server == name]
-    for kind in sorted({str(record.task.kind) for record in records}):
-        groups["kind", kind] = [record for record in records if str(record.task.kind) == kind]
+    for by in ("server", "kind"):
+        for name in sorted({record.strata[by] for record in records}):
+            groups[by, name] = [record for record in records if record.strata[by] == name]
     k = min(K, samples)
     return {
         "samples": samples,
         "k": k,
         "groups": [{"by": by, "name": name, **_figures(group, k)} for (by, name), group in groups.items()],
-        "pass_rates": {task: fmean(record.success for record in group) for task, group in by_task.items()},
+        "pass_rates": {task: fmean(record.figures["success"] for record in group) for task, group in by_task.items()},
     }
 
 
-def write_summary(records: Sequence[EvaluationRecord], folder: Path) -> None:
+def write_summary(records: Sequence[Record], folder: Path) -> None:
     """Write `summary` into the folder's probe.json, all at once."""
     partial = folder / f"{FILE}.partial"
     partial.write_text(json.dumps(summary(records), indent=1) + "\n")
@@ -77,23 +76,23 @@ def within(tasks: Iterable[Task], pass_rates: Mapping[str, float], low: float, h
     return kept
 
 
-def _figures(records: Sequence[EvaluationRecord], k: int) -> dict[str, float]:
+def _figures(records: Sequence[Record], k: int) -> dict[str, float]:
     tasks = _by_task(records).values()
-    deviations = [pstdev(record.breakdown.total for record in task) for task in tasks]
-    passed = [(len(task), sum(record.success for record in task)) for task in tasks]
+    deviations = [pstdev(record.figures["total"] for record in task) for task in tasks]
+    passed = [(len(task), int(sum(record.figures["success"] for record in task))) for task in tasks]
     return {
         "tasks": len(tasks),
         "pass_at_1": fmean(pass_at_k(episodes, count, 1) for episodes, count in passed),
         "pass_at_k": fmean(pass_at_k(episodes, count, k) for episodes, count in passed),
-        "reward": fmean(record.breakdown.total for record in records),
+        "reward": fmean(record.figures["total"] for record in records),
         "reward_variance": fmean(deviation**2 for deviation in deviations),
         "zero_variance_share": fmean(deviation < 1e-9 for deviation in deviations),
-        "truncation": fmean(record.episode.stop != StopReason.COMPLETED for record in records),
+        "truncation": fmean(record.figures["cut"] for record in records),
     }
 
 
-def _by_task(records: Iterable[EvaluationRecord]) -> dict[str, list[EvaluationRecord]]:
-    groups: dict[str, list[EvaluationRecord]] = defaultdict(list)
+def _by_task(records: Iterable[Record]) -> dict[str, list[Record]]:
+    groups: dict[str, list[Record]] = defaultdict(list)
     for record in records:
-        groups[record.task.id].append(record)
+        groups[record.item].append(record)
     return dict(groups)

@@ -1,28 +1,48 @@
-"""Means and paired differences with 95% intervals.
+"""Means and differences with 95% intervals, and a paired test.
 
-Intervals are Student's t intervals over tasks: episodes of the same task are averaged first, because they are no
-independent evidence. Differences are taken task by task, which removes how hard the tasks are.
+Attempts at the same item are averaged first, because they are no independent evidence: an item is one cluster. Where a
+benchmark's figure is an unweighted mean over strata (categories, domains), so is ours, and its interval adds up the
+strata's variances (stratified sampling; Cochran, Sampling Techniques, 3rd ed. 1977, 5.9), with the degrees of freedom
+of Welch and Satterthwaite.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean, variance
+from typing import Any
 
 from scipy.special import stdtrit
 
-from proverl.evals.heldout_record import EvaluationRecord, by_episode
+from proverl.evals.record import Record, by_attempt
+
+_DRAWS = 9_999  # of a permutation test
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95% interval over `n` independent tasks."""
+    """A mean with its 95% interval over `n` independent items; a single item has none (NaN)."""
 
     mean: float
     low: float
     high: float
     n: int
+
+    @property
+    def clear(self) -> bool:
+        """Whether 0 is outside: for a difference, that it is more than noise."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The difference of a figure between two evaluations; `p` is of a paired permutation test, None when unpaired."""
+
+    before: float
+    after: float
+    difference: Interval
+    p: float | None
 
 
 def mean_interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:
@@ -30,12 +50,10 @@ def mean_interval(values: Sequence[float], clusters: Sequence[Hashable] | None =
 
     Raises ValueError when there are fewer than two clusters or lengths differ.
     """
-    means = _cluster_means(values, range(len(values)) if clusters is None else clusters)
+    means = list(_cluster_means(values, range(len(values)) if clusters is None else clusters).values())
     if len(means) < 2:
         raise ValueError(f"an interval needs at least two tasks, got {len(means)}")
-    mean = fmean(means)
-    half = float(stdtrit(len(means) - 1, 0.975)) * stdev(means) / math.sqrt(len(means))
-    return Interval(mean, mean - half, mean + half, len(means))
+    return _stratified([(1.0, means)])
 
 
 def paired_difference(
@@ -47,25 +65,130 @@ def paired_difference(
     return mean_interval([after - before for before, after in zip(first, second, strict=True)], clusters)
 
 
-def compare(first: Sequence[EvaluationRecord], second: Sequence[EvaluationRecord], figure: str) -> Interval:
-    """Return the paired difference of one of `EvaluationRecord.figures` over two evaluations of the same tasks.
+def summarize(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> Interval | None:
+    """The mean of a figure over the records that have it, in every stratum of `macro` alike; None when none has it."""
+    having = [record for record in records if figure in record.figures]
+    return _overall(having, {_key(record): record.figures[figure] for record in having}, macro)
 
-    Raises ValueError when the two are not of the same tasks and repeats.
+
+def floor(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> float | None:
+    """What doing nothing gets on the same items."""
+    having = [record for record in records if figure in record.floor]
+    found = _overall(having, {_key(record): record.floor[figure] for record in having}, macro)
+    return found.mean if found else None
+
+
+def compare(
+    first: Sequence[Record], second: Sequence[Record], figure: str, macro: Sequence[str] = (), seed: int = 0
+) -> Comparison | None:
+    """Second minus first, pair by pair on the same items; None when either has no record with the figure.
+
+    Where a figure is over other episodes in each (abstention precision is over those without calls), the difference is
+    that of two independent means. Raises ValueError when the evaluations are not of the same items and trials.
     """
-    before, after = by_episode(first), by_episode(second)
+    before, after = by_attempt(first), by_attempt(second)
     if before.keys() != after.keys():
         odd = sorted(before.keys() ^ after.keys())
-        raise ValueError(f"the evaluations differ in {len(odd)} episodes, the first being (task, repeat) {odd[0]}")
-    keys = sorted(before)
-    return paired_difference(
-        [before[key].figures()[figure] for key in keys],
-        [after[key].figures()[figure] for key in keys],
-        [task for task, _ in keys],
+        raise ValueError(f"the evaluations differ in {len(odd)} attempts, the first being (item, trial) {odd[0]}")
+    ours = [record for record in first if figure in record.figures]
+    theirs = [record for record in second if figure in record.figures]
+    left, right = summarize(ours, figure, macro), summarize(theirs, figure, macro)
+    if left is None or right is None:
+        return None
+    if {_key(record) for record in ours} != {_key(record) for record in theirs}:
+        half = math.hypot(left.high - left.mean, right.high - right.mean)
+        gap = right.mean - left.mean
+        return Comparison(left.mean, right.mean, Interval(gap, gap - half, gap + half, min(left.n, right.n)), None)
+    differences = {_key(record): after[_key(record)].figures[figure] - record.figures[figure] for record in ours}
+    found = _overall(ours, differences, macro)
+    assert found
+    return Comparison(left.mean, right.mean, found, _permuted(ours, differences, macro, seed))
+
+
+def pass_hat_k(trials: int, passed: int, k: int) -> float:
+    """pass^k: the chance that `k` trials of an item all pass, without bias from `passed` of `trials` that did.
+
+    Yao et al. 2024 (tau-bench, arXiv 2406.12045), section 3. Raises ValueError unless 1 <= k <= trials and 0 <= passed
+    <= trials.
+    """
+    if not (1 <= k <= trials and 0 <= passed <= trials):
+        raise ValueError(f"pass^{k} of {passed} passed in {trials} trials makes no sense")
+    return math.comb(passed, k) / math.comb(trials, k)
+
+
+def _key(record: Record) -> tuple[str, int]:
+    return record.item, record.trial
+
+
+def _overall(records: Sequence[Record], values: dict[tuple[str, int], float], macro: Sequence[str]) -> Interval | None:
+    if not records:
+        return None
+    return _stratified(
+        [
+            (weight, list(_cluster_means([values[_key(one)] for one in group], [one.item for one in group]).values()))
+            for weight, group in _strata(records, macro)
+        ]
     )
 
 
-def _cluster_means(values: Sequence[float], clusters: Sequence[Hashable]) -> list[float]:
+def _strata(records: Sequence[Record], macro: Sequence[str]) -> list[tuple[float, list[Record]]]:
+    """Records by the strata of `macro`, each with its share in a mean that is unweighted at every level."""
+    if not macro:
+        return [(1.0, list(records))]
+    groups: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        groups[record.strata[macro[0]]].append(record)
+    return [(weight / len(groups), inner) for group in groups.values() for weight, inner in _strata(group, macro[1:])]
+
+
+def _stratified(strata: Sequence[tuple[float, list[float]]]) -> Interval:
+    """The weighted mean of strata of independent values, with its t interval."""
+    mean = sum(weight * fmean(values) for weight, values in strata)
+    everything = [value for _, values in strata for value in values]
+    if len(everything) < 2:
+        return Interval(mean, math.nan, math.nan, len(everything))
+    # one value tells nothing of how much values differ: there, all of them do
+    spread = [(weight, values if len(values) > 1 else everything, len(values)) for weight, values in strata]
+    parts = [(weight**2 * variance(alike) / number, len(alike) - 1) for weight, alike, number in spread]
+    total = sum(part for part, _ in parts)
+    if not total:
+        return Interval(mean, mean, mean, len(everything))
+    freedom = total**2 / sum(part**2 / free for part, free in parts)
+    half = float(stdtrit(freedom, 0.975)) * math.sqrt(total)
+    return Interval(mean, mean - half, mean + half, len(everything))
+
+
+def _permuted(
+    records: Sequence[Record], differences: dict[tuple[str, int], float], macro: Sequence[str], seed: int
+) -> float:
+    """How often a mean difference this large comes about when which evaluation is which is drawn item by item."""
+    import numpy
+    from scipy.stats import permutation_test  # takes a second to import
+
+    shares = numpy.array(
+        [
+            weight * mean / len(means)
+            for weight, group in _strata(records, macro)
+            for means in [_cluster_means([differences[_key(one)] for one in group], [one.item for one in group])]
+            for mean in means.values()
+        ]
+    )
+    if len(shares) < 2 or not shares.any():
+        return 1.0
+    found = permutation_test(
+        (shares, numpy.zeros_like(shares)),
+        lambda one, other, axis: (one - other).sum(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=_DRAWS,
+        batch=1_000,
+        rng=seed,
+    )
+    return float(found.pvalue)
+
+
+def _cluster_means(values: Sequence[float], clusters: Sequence[Hashable]) -> dict[Any, float]:
     groups: dict[Hashable, list[float]] = defaultdict(list)
     for value, cluster in zip(values, clusters, strict=True):
         groups[cluster].append(value)
-    return [fmean(group) for group in groups.values()]
+    return {cluster: fmean(group) for cluster, group in groups.items()}
