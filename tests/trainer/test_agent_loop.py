@@ -231,3 +231,64 @@ def test_what_becomes_of_a_truncated_rollout_is_a_choice(verl, tokenizer, task_o
         == cut("scored", *whole).response_mask
     )
     assert cut("penalised", *whole).reward_score == cut("scored", *whole).reward_score
+
+
+def trap(harm):
+    return {"_target_": "trap_rewards.Trap", "harm": harm}
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("raise", r"reward trap_rewards.Trap failed \(RuntimeError: no such call\)"),
+        ("exit", r"reward trap_rewards.Trap failed \(SystemExit: 3\)"),
+        ("nan", "reward trap_rewards.Trap returned .*must return .*finite"),
+    ],
+)
+def test_a_rollout_that_an_own_reward_does_not_score_is_given_up_and_the_reason_told(
+    verl, tokenizer, task_of, harm, told
+):
+    from proverl.trainer.agent_loop import RolloutFailed
+
+    server = Server(tokenizer, CALL, "Ok.<|end|>")
+    with pytest.raises(RolloutFailed, match=f"rollout 7.3.0 of task task-1 was not scored: {told}"):
+        run(verl, tokenizer, task_of(1, Step("list_notes", {})), server, reward=trap(harm))
+
+
+def test_a_slow_own_reward_holds_up_no_other_episode_and_no_step(verl, tokenizer, task_of):
+    import trap_rewards
+
+    from proverl.trainer.agent_loop import RolloutFailed
+
+    task = task_of(1, Step("list_notes", {}))
+
+    class Second(Server):
+        async def generate(self, request_id, **parameters):
+            if not self.asked:  # the other episode goes on while the first one's reward waits
+                asyncio.get_running_loop().call_later(0.2, trap_rewards.go_on.set)
+            return await super().generate(request_id, **parameters)
+
+    trap_rewards.go_on.clear()
+    server = Second(tokenizer, CALL, "Ok.<|end|>")
+    assert run(verl, tokenizer, task, server, reward=trap("wait")).reward_score == 1
+    trap_rewards.go_on.clear()
+    with pytest.raises(RolloutFailed, match="reward trap_rewards.Trap took longer than 3 seconds"):
+        run(verl, tokenizer, task, Server(tokenizer, CALL, "Ok.<|end|>"), reward=trap("wait"), episode_seconds=3)
+    trap_rewards.go_on.set()
+
+
+def test_an_own_reward_gets_copies(verl, tokenizer, task_of, tools):
+    from proverl.trainer.agent_loop import _task
+
+    before, task = dict(tools[0].parameters), task_of(1, Step("list_notes", {}))
+    for _ in range(2):  # the rollouts of a row share its task
+        output = run(
+            verl,
+            tokenizer,
+            task,
+            Server(tokenizer, CALL, "Ok.<|end|>"),
+            reward=trap("change"),
+        )
+        assert [call["name"] for call in output.extra_fields["rollout"]["calls"]] == ["list_notes"]
+        assert _task(task_to_json(task)) == task
+    assert tools[0].parameters == before

@@ -3,6 +3,7 @@
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
@@ -46,8 +47,21 @@ class OwnReward:
     def score(
         self, calls: Sequence[CallRecord], ground_truth: GroundTruth, tools: Sequence[Tool], *, replied: bool
     ) -> Breakdown:
-        """Score one episode with the user's class. Raises what it raises."""
-        return self._reward.score(calls, ground_truth, tools, replied=replied)
+        """Score one episode with the user's class, which gets copies: what it changes in them stays with it.
+
+        Raises ValueError for what it raises, and for a score that is no Breakdown of finite numbers.
+        """
+        given = deepcopy((calls, ground_truth, tools))
+        try:
+            found = self._reward.score(*given, replied=replied)
+        except (Exception, SystemExit) as error:
+            raise ValueError(f"reward {self.target} failed ({_said(error)})") from error
+        if not isinstance(found, Breakdown) or not _finite(found):
+            raise ValueError(
+                f"reward {self.target} returned {found!r}; its score must return a proverl.reward.Breakdown whose "
+                "numbers are finite"
+            )
+        return found
 
     @cached_property
     def _reward(self) -> Reward:
@@ -63,17 +77,19 @@ class OwnReward:
 
     def _try(self, calls: Sequence[CallRecord], truth: GroundTruth) -> None:
         try:
-            found = self._reward.score(calls, truth, (_TOOL,), replied=True)
-        except Exception as error:
+            self.score(calls, truth, (_TOOL,), replied=True)
+        except ValueError as error:
             raise ValueError(
-                f"reward {self.target} failed on a small episode ({_said(error)}); it must have "
-                "score(calls, ground_truth, tools, *, replied), for no calls and no expected calls too"
+                f"on a small episode {error}; it must have score(calls, ground_truth, tools, *, replied), for no calls "
+                "and no expected calls too"
             ) from None
-        if not isinstance(found, Breakdown) or not math.isfinite(found.total):
-            raise ValueError(
-                f"reward {self.target} returned {found!r}; its score must return a proverl.reward.Breakdown whose "
-                "total is finite"
-            )
+
+
+def _finite(found: Breakdown) -> bool:
+    try:
+        return all(map(math.isfinite, found.as_dict().values()))
+    except (TypeError, ValueError):  # a field that is no number
+        return False
 
 
 def _class(target: str) -> Any:
@@ -95,7 +111,7 @@ def _class(target: str) -> Any:
     return found
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 

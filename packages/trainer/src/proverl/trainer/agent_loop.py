@@ -1,11 +1,15 @@
 """verl's agent loop for our tasks: one live session per rollout, the shared episode loop, our reward."""
 
+import asyncio
 import gc
 import hashlib
 import json
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import lru_cache
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
@@ -13,14 +17,19 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episode, tool_format
 from proverl.core import Episode, StopReason, Task, canonical_json, task_from_json
 from proverl.envs import Session
-from proverl.reward import Reward, candidates, reward_from, task_success
+from proverl.reward import OwnReward, Reward, candidates, reward_from, task_success
 from proverl.trainer.rollouts import packed
 
+_T = TypeVar("_T")
 ATTEMPTS = 2  # a rollout whose policy or environment failed runs once more, on a fresh session
 
 
 class RolloutFailed(RuntimeError):
     """A rollout that could not be run. verl drops it and the step counts it; it is never scored."""
+
+
+class RewardFailed(RuntimeError):
+    """A user's reward gave no score for an episode."""
 
 
 class EpisodeLoop(AgentLoopBase):
@@ -49,12 +58,18 @@ class EpisodeLoop(AgentLoopBase):
         self.template = _template(tokenizer, format)
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput:
-        """Run the row's task once. Raises RolloutFailed when the policy or the environment fails twice."""
+        """Run the row's task once.
+
+        Raises RolloutFailed when the policy or the environment fails twice, or the reward once.
+        """
         task = _task(row["extra_info"]["task"])
         key = f"{row['global_steps']}|{row['extra_info']['index']}|{row['session_id']}"
         for attempt in range(ATTEMPTS):
             rollout = _Rollout(self, sampling_params, f"{self.seed}|{key}|{attempt}")
-            episode, extra = await rollout.run(task)
+            try:
+                episode, extra = await rollout.run(task)
+            except RewardFailed as error:  # on this episode; another attempt would be another episode
+                raise RolloutFailed(f"rollout {key} of task {task.id} was not scored: {error}") from error
             if episode.stop != StopReason.CRASHED and episode.transcript and episode.transcript.response_ids:
                 output = _output(episode, extra, rollout.versions, self.truncated)
                 place = int(row["extra_info"]["index"]), int(row["session_id"])
@@ -80,7 +95,22 @@ class _Rollout:
             episode = await run_episode(task, session, chat, self.loop.limits)
             episode.seconds["environment"] += opened
             own = candidates(task.tools, session.tools)
-        return episode, _scored(episode, task, own, self.loop.reward)
+        return episode, await self.scored(episode, task, own)
+
+    async def scored(self, episode: Episode, task: Task, tools: Any) -> dict[str, float]:
+        """The numbers of an episode. A user's reward has a thread, so that a slow one holds up nothing else.
+
+        Raises RewardFailed with what it raised, or when it is not done within `episode_seconds`.
+        """
+        reward, seconds = self.loop.reward, self.loop.limits.episode_seconds
+        if not isinstance(reward, OwnReward):
+            return _scored(episode, task, tools, reward)
+        try:
+            return await asyncio.wait_for(_in_thread(lambda: _scored(episode, task, tools, reward)), seconds)
+        except TimeoutError:
+            raise RewardFailed(f"reward {reward.target} took longer than {seconds:g} seconds") from None
+        except ValueError as error:
+            raise RewardFailed(str(error)) from error
 
     async def generate(self, ids: list[int], most: int) -> Generated:
         """Sample one reply from verl's rollout server."""
@@ -96,6 +126,21 @@ class _Rollout:
         self.versions += [v for v in (output.extra_fields.get("global_steps"),) if v is not None]
         ended = bool(output.token_ids) and output.token_ids[-1] in self.loop.template.stop_ids
         return Generated(list(output.token_ids), list(output.log_probs or ()), "stop" if ended else "length")
+
+
+def _in_thread(work: Callable[[], _T]) -> "asyncio.Future[_T]":
+    """Run `work` in a thread of its own, which does not keep the process from ending when it never comes back."""
+    done: Future[_T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    done.set_running_or_notify_cancel()  # what runs can't be cancelled
+    Thread(target=run, name="reward", daemon=True).start()
+    return asyncio.wrap_future(done)
 
 
 def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[str, float]:
