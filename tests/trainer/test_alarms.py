@@ -18,6 +18,8 @@ HEALTHY = {  # mean and deviation from step to step of a run on eight prompts
     "reward/zero_variance_share": (0.22, 0.15),
     "episode/tool_errors": (1.0, 0.25),
     "stop/completed": (0.94, 0.05),
+    "episode/failed": (0.0, 0.0),
+    "episode/count": (64.0, 0.0),
 }
 
 
@@ -27,7 +29,7 @@ def history(steps, seed, **change):
 
     def value(name, done):
         mean, deviation = HEALTHY[name]
-        found = min(mean + 3 * deviation, max(0.1 * mean, rng.gauss(mean, deviation)))
+        found = min(mean + 3 * deviation, max(0.1 * mean, rng.gauss(mean, deviation) if deviation else mean))
         return change[name](found, done) if name in change else found
 
     return [{name: value(name, step / steps) for name in HEALTHY} for step in range(steps)]
@@ -38,6 +40,7 @@ def ever_raised(rows):
 
 
 PLANTED = {
+    "rollouts_fail": {"episode/failed": lambda value, done: 5.0 * (done > 0.5)},
     "probabilities_diverge": {"rollout/probability_difference": lambda value, done: value + 0.05 * (done > 0.5)},
     "entropy_collapses": {"actor/entropy": lambda value, done: value * 0.05**done},
     "reward_without_success": {

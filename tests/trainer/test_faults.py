@@ -97,6 +97,16 @@ def test_a_fault_that_comes_back_is_reported_with_what_was_raised(monkeypatch, t
         process(monkeypatch, tmp_path, f"print({printed!r})\nsys.exit(3)\n")
 
 
+def test_a_step_without_any_rollout_is_reported_with_the_reason_of_the_last(monkeypatch, tmp_path):
+    printed = "proverl.trainer.agent_loop.RolloutFailed: rollout 1|3|0 of task a was not scored: reward X failed.\\n"
+    printed += "RuntimeError: Sync replay buffer selected terminal groups with no materializable trajectories."
+    told = (
+        "none of a step's rollouts could be run; the last one: rollout 1.3.0 of task a was not scored: reward X failed;"
+    )
+    with pytest.raises(TrainingFailed, match=told):
+        process(monkeypatch, tmp_path, f"print('{printed}')\nsys.exit(1)\n")
+
+
 @pytest.mark.verl
 def test_a_checkpoint_without_room_is_left_out_but_never_the_last_one(verl, monkeypatch, tmp_path, capsys):
     from verl.trainer.ppo.v1 import PPOTrainer

@@ -1,5 +1,6 @@
 """What lies in a run's folder: rows, checkpoints, and how a broken run is reported."""
 
+import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +13,8 @@ from proverl.agent import Limits
 from proverl.core import task_from_json
 from proverl.reward import RewardConfig
 from proverl.trainer import ModelConfig, TrainerConfig, check_requirements, checkpoints, rows, train
-from proverl.trainer.train import TrainingFailed, environment
+from proverl.trainer.train import TrainingFailed, drop_torn, environment
+from proverl.trainer.verl_config import RunPaths
 
 
 def order(path):
@@ -65,6 +67,40 @@ def test_only_complete_checkpoints_count_and_the_last_ones_stay(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["global_step_10", "global_step_15"]
 
 
+def flip(file):
+    file.write_bytes(b"y" + file.read_bytes()[1:])
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (lambda file: file.write_bytes(file.read_bytes()[:-1]), "weights is not"),
+        (lambda file: file.unlink(), "weights is not"),
+        (flip, "weights is not"),  # a file of another model of the same size
+        (lambda file: (file.parent / "COMPLETE").write_text("{"), "COMPLETE is not"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused_with_what_to_do(tmp_path, harm, named):
+    paths = RunPaths(tmp_path)
+    paths.checkpoints.mkdir()
+    for step in (1, 2):
+        save(paths.checkpoints, step)
+    drop_torn(paths)
+    harm(paths.checkpoints / "global_step_2" / "weights")
+    with pytest.raises(TrainingFailed, match=f"global_step_2 is damaged: {named} what was saved; delete that folder"):
+        drop_torn(paths)
+    shutil.rmtree(paths.checkpoints / "global_step_2")
+    drop_torn(paths)
+    assert checkpoints.latest(paths.checkpoints) == 1
+
+
+def test_a_line_of_metrics_that_cannot_be_read_is_named(tmp_path):
+    paths = RunPaths(tmp_path)
+    paths.metrics.write_bytes(b'{"step": 1}\n\x00\x00{"st\n{"step": 3}\n')
+    with pytest.raises(TrainingFailed, match=r"line 2 of .*metrics.jsonl is no step's metrics; delete that line"):
+        drop_torn(paths)
+
+
 def test_a_failing_training_process_is_reported_with_its_last_error(task_of, tmp_path, start_model, monkeypatch):
     broken = ModelConfig(path=str(start_model))
     monkeypatch.setattr(sys, "executable", "/bin/false")
@@ -92,14 +128,17 @@ def test_a_finished_folder_returns_its_model_and_its_steps_at_once(tmp_path, tas
     assert (found, seen) == (tmp_path.resolve() / "model", [(2, 2.0)])
 
 
-def test_the_training_process_ends_with_the_one_that_started_it():
-    code = "import threading, time; from proverl.trainer.driver import end_with_parent; "
-    code += "threading.Thread(target=end_with_parent, daemon=True).start(); print('up', flush=True); time.sleep(60)"
+def test_the_training_process_ends_with_the_one_that_started_it_and_leaves_nothing(tmp_path):
+    (tmp_path / "left").mkdir()
+    code = "import threading, time; from pathlib import Path; from proverl.trainer.driver import end_with_parent; "
+    code += f"threading.Thread(target=end_with_parent, args=[Path({str(tmp_path / 'left')!r})], daemon=True).start(); "
+    code += "print('up', flush=True); time.sleep(60)"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout.readline() == b"up\n"
     started = time.monotonic()
     process.stdin.close()
     assert process.wait(timeout=20) == 1
+    assert not (tmp_path / "left").exists()
     assert time.monotonic() - started < 20
 
 

@@ -57,6 +57,11 @@ def last_two(values: Sequence[float]) -> float | None:
     return min(values[-2:]) if len(values) >= 2 else None
 
 
+def dropped(failed: Sequence[float], count: Sequence[float]) -> float | None:
+    """The smaller of the shares of rollouts that could not be run in the last two steps."""
+    return last_two([lost / (lost + run) if lost else 0.0 for lost, run in zip(failed, count, strict=True)])
+
+
 def level(values: Sequence[float]) -> float | None:
     """The mean of the last WINDOW values."""
     return fmean(values[-WINDOW:]) if len(values) >= WINDOW else None
@@ -109,6 +114,15 @@ def _clear_rise(before: Sequence[float], after: Sequence[float]) -> float | None
 
 
 ALARMS = (
+    Alarm(
+        "rollouts_fail",
+        ("episode/failed", "episode/count"),
+        dropped,
+        0.05,
+        "{figure:.0%} of the rollouts could not be run, two steps in a row (bound {bound:.0%}).",
+        "The stage's train.log says why of each (RolloutFailed): a tool that hangs or ends its process, a reward of "
+        "your own that fails.",
+    ),
     Alarm(
         "probabilities_diverge",
         ("rollout/probability_difference",),

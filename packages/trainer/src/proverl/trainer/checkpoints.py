@@ -1,5 +1,8 @@
 """Which checkpoints count: those whose saving ended. verl's own marker is written in place and can be torn."""
 
+import hashlib
+import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -7,7 +10,8 @@ from typing import Any
 from proverl.trainer import validation
 from proverl.trainer.verl_config import RunPaths
 
-_MARK = "COMPLETE"
+_MARK = "COMPLETE"  # holds the prints of all files
+_EDGE = 2**20  # bytes at either end of a file that its print is of: weights are too large to be read once more
 
 
 def latest(folder: Path) -> int:
@@ -24,6 +28,40 @@ def best(folder: Path) -> int:
 def complete(checkpoint: Path) -> bool:
     """Whether all of it was written."""
     return (checkpoint / _MARK).exists()
+
+
+def check(checkpoint: Path) -> None:
+    """Raise ValueError for a complete checkpoint whose files are not those that were saved."""
+    kept = (checkpoint / _MARK).read_text()
+    try:
+        files = json.loads(kept) if kept else {}  # empty in a run that an earlier version began
+        wrong = [name for name, seen in files.items() if _print(checkpoint / name) != seen]
+    except (ValueError, AttributeError):
+        wrong = [_MARK]
+    if wrong:
+        raise ValueError(
+            f"the checkpoint {checkpoint} is damaged: {', '.join(wrong[:3])}{' and more' * (len(wrong) > 3)} "
+            f"{'is' if len(wrong) == 1 else 'are'} not what was saved; delete that folder to go on from an earlier one"
+        )
+
+
+def _print(path: Path) -> str:
+    """Size and hash of a file's ends, "" for one that is not there."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        ends = hashlib.sha256(file.read(_EDGE))
+        file.seek(max(0, size - _EDGE))
+        ends.update(file.read(_EDGE))
+    return f"{size} {ends.hexdigest()}"
+
+
+def _mark(checkpoint: Path) -> None:
+    files = {str(path.relative_to(checkpoint)): _print(path) for path in checkpoint.rglob("*") if path.is_file()}
+    partial = checkpoint / f"{_MARK}.partial"
+    partial.write_text(json.dumps(files))
+    partial.replace(checkpoint / _MARK)
 
 
 def remove_incomplete(folder: Path) -> None:
@@ -59,7 +97,7 @@ class MarkComplete:
     def on_save(self, trainer: Any, global_step: int, checkpoint_dir: str, async_save: bool = False, **_: Any) -> None:
         """Called by verl after each save, on the driver."""
         folder = Path(checkpoint_dir)
-        (folder / _MARK).touch()
+        _mark(folder)
         stays = best(folder.parent)
         kept = sorted((path for path in folder.parent.glob("global_step_*") if complete(path)), key=_step)
         for path in kept[: -self.keep]:

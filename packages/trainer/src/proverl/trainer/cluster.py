@@ -3,7 +3,6 @@
 On a running one, labels say which nodes run episodes.
 """
 
-import hashlib
 import os
 import shutil
 import socket
@@ -18,6 +17,8 @@ import ray
 from omegaconf import DictConfig
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from proverl.trainer.run_folder import private_folder
+
 EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
@@ -27,7 +28,7 @@ _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 def ray_cluster(config: DictConfig, run: Path) -> Iterator[None]:
     """Start or join Ray for the time of the block; `run` is the run's folder. Raises what `ray.init` raises."""
     if config.trainer.device == "cpu":
-        with _private(config.trainer.n_gpus_per_node, _temporary(run)):
+        with _private(config.trainer.n_gpus_per_node, private_folder(run)):
             yield
         return
     from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
@@ -75,11 +76,6 @@ def episode_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
     able = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
     labelled = [node for node in able if node["Labels"].get(EPISODES[0]) == EPISODES[1]]
     return [node["NodeID"] for node in labelled or able]
-
-
-def _temporary(run: Path) -> Path:
-    """A folder of the run's own with a short name: the paths of Ray's sockets may have 107 bytes at most."""
-    return Path("/tmp") / f"proverl-{hashlib.sha256(str(run).encode()).hexdigest()[:8]}"
 
 
 def _light_ray() -> None:

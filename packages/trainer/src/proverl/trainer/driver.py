@@ -6,6 +6,7 @@ model into the run's folder. It ends when the process that started it does.
 
 import gc
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from threading import Thread
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from proverl.trainer import checkpoints
+from proverl.trainer.run_folder import private_folder
 from proverl.trainer.verl_config import RunPaths, validate
 
 _START = time.monotonic()
@@ -23,7 +25,7 @@ _START = time.monotonic()
 
 def main(folder: Path) -> None:
     """Train the run in `folder`."""
-    Thread(target=end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, args=[private_folder(folder)], daemon=True).start()
     paths = RunPaths(folder)
     config = OmegaConf.load(paths.verl)
     step = resume(config, paths)
@@ -99,10 +101,12 @@ def publish(paths: RunPaths, saved: Path, start: Path) -> None:
     )
 
 
-def end_with_parent() -> None:
-    """The parent holds our standard input open; when it dies, in whatever way, reading ends."""
+def end_with_parent(leftover: Path | None = None) -> None:
+    """The parent holds our standard input open; when it dies, in whatever way, reading ends; `leftover` is removed."""
     while os.read(0, 1024):
         pass
+    if leftover:
+        shutil.rmtree(leftover, ignore_errors=True)
     os._exit(1)
 
 

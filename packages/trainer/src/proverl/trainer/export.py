@@ -57,6 +57,7 @@ def export_run(paths: RunPaths, target: Path, step: int = 0) -> Path:
         raise FileNotFoundError(
             f"{paths.folder} holds no complete checkpoint of step {step}; it holds {', '.join(kept) or 'none'}"
         )
+    checkpoints.check(saved)
     return export(saved / "actor", target, str(OmegaConf.load(paths.verl).actor_rollout_ref.model.path))
 
 

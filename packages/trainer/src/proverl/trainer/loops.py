@@ -5,15 +5,20 @@ its start.
 """
 
 import asyncio
+import os
+import time
+from collections.abc import Sequence
 from threading import Thread
 from typing import Any
 
+import ray
 from tensordict import TensorDict
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopWorkerTQ
 
 from proverl.trainer.cluster import episode_places
 
+_LOOK_SECONDS = 5.0  # between two looks whether all processes with episodes live
 _Worker = AgentLoopWorkerTQ.__ray_actor_class__
 
 
@@ -27,6 +32,20 @@ class ClusterAgentLoops(AgentLoopManagerTQ):
             )
             for place in episode_places(self.rollout_config.agent.num_workers)
         ]
+        Thread(target=end_with_any, args=[self.agent_loop_workers], name="episodes", daemon=True).start()
+
+
+def end_with_any(workers: Sequence[Any]) -> None:
+    """End this process when one of the actors dies: verl would wait for its rollouts for ever."""
+    while True:
+        try:
+            ray.get([worker.__ray_ready__.remote() for worker in workers])
+        except ray.exceptions.ActorDiedError as error:
+            print(f"ActorDiedError: a process that runs episodes has died: {str(error).splitlines()[0]}", flush=True)
+            os._exit(1)
+        except ray.exceptions.RayError:  # can't be reached for now, or Ray itself ends
+            pass
+        time.sleep(_LOOK_SECONDS)
 
 
 class LocalAgentLoops:

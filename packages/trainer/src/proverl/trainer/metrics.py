@@ -104,11 +104,18 @@ def append(path: Path, step: int, values: Mapping[str, float]) -> None:
 
 
 def read(path: Path, after: int = 0) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield (step, metrics) of the complete lines of steps later than `after`; none when there is no file yet."""
-    lines = path.read_text().split("\n")[:-1] if path.exists() else []
-    for line in lines:  # the last piece has no newline: it is still being written
-        values = json.loads(line)
-        if (step := int(values.pop("step"))) > after:
+    """Yield (step, metrics) of the complete lines of steps later than `after`; none when there is no file yet.
+
+    Raises ValueError that names a line which can't be read.
+    """
+    lines = path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    for number, line in enumerate(lines, 1):  # the last piece has no newline: it is still being written
+        try:
+            values = json.loads(line)
+            step = int(values.pop("step"))
+        except (ValueError, KeyError, AttributeError, TypeError):
+            raise ValueError(f"line {number} of {path} is no step's metrics; delete that line to go on") from None
+        if step > after:
             yield step, values
 
 

@@ -1,5 +1,6 @@
 """Where a run's training lies, for commands that read it."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -28,6 +29,11 @@ def training_folder(run: str, runs_dir: Path) -> Path:
     raise ValueError(
         f"{run} is no stage's folder with rollouts, no job's folder and no MLflow run of {runs_dir}; there is {there}"
     )
+
+
+def private_folder(run: Path) -> Path:
+    """Where a private Ray of the run in this folder lies: a short name, as sockets' paths have 107 bytes at most."""
+    return Path("/tmp") / f"proverl-{hashlib.sha256(str(run).encode()).hexdigest()[:8]}"
 
 
 def _jobs(runs_dir: Path) -> list[Path]:

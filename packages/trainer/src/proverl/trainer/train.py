@@ -25,6 +25,8 @@ from proverl.trainer.rows import write_rows
 from proverl.trainer.verl_config import AGENT, RunPaths, verl_config
 
 _POLL_SECONDS = 0.5
+_NONE_LEFT = "no materializable trajectories"  # verl's words for a step without any rollout
+_DROPPED = "RolloutFailed: "  # before the reason why a rollout was dropped
 _LOG = logging.getLogger(__name__)
 
 OnStep = Callable[[int, Mapping[str, float]], None]
@@ -98,9 +100,18 @@ def prepare(
 
 
 def drop_torn(paths: RunPaths) -> None:
-    """Delete what a killed process left of the steps after its last complete checkpoint."""
+    """Delete what a killed process left of the steps after its last complete checkpoint.
+
+    Raises TrainingFailed when that checkpoint or the metrics are damaged.
+    """
     checkpoints.remove_incomplete(paths.checkpoints)
-    metrics.truncate(paths.metrics, checkpoints.latest(paths.checkpoints))
+    step = checkpoints.latest(paths.checkpoints)
+    try:
+        if step:
+            checkpoints.check(paths.checkpoints / f"global_step_{step}")
+        metrics.truncate(paths.metrics, step)
+    except ValueError as error:
+        raise TrainingFailed(str(error)) from None
 
 
 class Steps:
@@ -190,4 +201,7 @@ def _last_error(log: str) -> str:
     lines = [re.sub(r"^\[rank\d+\]: ", "", line) for line in log.splitlines()]
     lines = [line for line in lines if line[:1].isalpha() and ("Error" in line or "Exception" in line)]
     lines = [line for line in lines if not line.startswith("torch.distributed.elastic")]  # that a process failed
+    failed = [line.partition(_DROPPED)[2] for line in log.splitlines() if _DROPPED in line]
+    if failed and lines and _NONE_LEFT in lines[-1]:
+        return f"none of a step's rollouts could be run; the last one: {failed[-1]}".rstrip(".")
     return lines[-1].rstrip(".") if lines else "no error was printed (out of memory, or killed from outside)"
