@@ -68,7 +68,7 @@ def paired_difference(
 def summarize(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> Interval | None:
     """The mean of a figure over the records that have it, in every stratum of `macro` alike; None when none has it."""
     having = [record for record in records if figure in record.figures]
-    return _overall(having, {_key(record): record.figures[figure] for record in having}, macro)
+    return _overall(having, {_key(record): record.figures[figure] for record in having}, macro, shares=True)
 
 
 def floor(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> float | None:
@@ -84,7 +84,8 @@ def compare(
     """Second minus first, pair by pair on the same items; None when either has no record with the figure.
 
     Where a figure is over other episodes in each (abstention precision is over those without calls), the difference is
-    that of two independent means. Raises ValueError when the evaluations are not of the same items and trials.
+    that of two independent means (Newcombe 1998, method 10). Raises ValueError when the evaluations are not of the same
+    items and trials.
     """
     before, after = by_attempt(first), by_attempt(second)
     if before.keys() != after.keys():
@@ -96,9 +97,10 @@ def compare(
     if left is None or right is None:
         return None
     if {_key(record) for record in ours} != {_key(record) for record in theirs}:
-        half = math.hypot(left.high - left.mean, right.high - right.mean)
         gap = right.mean - left.mean
-        return Comparison(left.mean, right.mean, Interval(gap, gap - half, gap + half, min(left.n, right.n)), None)
+        low = gap - math.hypot(right.mean - right.low, left.high - left.mean)
+        high = gap + math.hypot(right.high - right.mean, left.mean - left.low)
+        return Comparison(left.mean, right.mean, Interval(gap, low, high, min(left.n, right.n)), None)
     differences = {_key(record): after[_key(record)].figures[figure] - record.figures[figure] for record in ours}
     found = _overall(ours, differences, macro)
     assert found
@@ -120,15 +122,16 @@ def _key(record: Record) -> tuple[str, int]:
     return record.item, record.trial
 
 
-def _overall(records: Sequence[Record], values: dict[tuple[str, int], float], macro: Sequence[str]) -> Interval | None:
+def _overall(
+    records: Sequence[Record], values: dict[tuple[str, int], float], macro: Sequence[str], shares: bool = False
+) -> Interval | None:
     if not records:
         return None
-    return _stratified(
-        [
-            (weight, list(_cluster_means([values[_key(one)] for one in group], [one.item for one in group]).values()))
-            for weight, group in _strata(records, macro)
-        ]
-    )
+    means = [
+        (weight, list(_cluster_means([values[_key(one)] for one in group], [one.item for one in group]).values()))
+        for weight, group in _strata(records, macro)
+    ]
+    return _stratified(means, shares)
 
 
 def _strata(records: Sequence[Record], macro: Sequence[str]) -> list[tuple[float, list[Record]]]:
@@ -141,8 +144,8 @@ def _strata(records: Sequence[Record], macro: Sequence[str]) -> list[tuple[float
     return [(weight / len(groups), inner) for group in groups.values() for weight, inner in _strata(group, macro[1:])]
 
 
-def _stratified(strata: Sequence[tuple[float, list[float]]]) -> Interval:
-    """The weighted mean of strata of independent values, with its t interval."""
+def _stratified(strata: Sequence[tuple[float, list[float]]], shares: bool = False) -> Interval:
+    """The weighted mean of strata of independent values with its t interval; `shares` takes zeros and ones as such."""
     mean = sum(weight * fmean(values) for weight, values in strata)
     everything = [value for _, values in strata for value in values]
     if len(everything) < 2:
@@ -151,11 +154,20 @@ def _stratified(strata: Sequence[tuple[float, list[float]]]) -> Interval:
     spread = [(weight, values if len(values) > 1 else everything, len(values)) for weight, values in strata]
     parts = [(weight**2 * variance(alike) / number, len(alike) - 1) for weight, alike, number in spread]
     total = sum(part for part, _ in parts)
+    if shares and {*everything} <= {0.0, 1.0} and (len(strata) == 1 or not total):
+        return Interval(mean, *_wilson(sum(everything), len(everything)), len(everything))
     if not total:
         return Interval(mean, mean, mean, len(everything))
     freedom = total**2 / sum(part**2 / free for part, free in parts)
     half = float(stdtrit(freedom, 0.975)) * math.sqrt(total)
     return Interval(mean, mean - half, mean + half, len(everything))
+
+
+def _wilson(passed: float, number: int) -> tuple[float, float]:
+    """The 95% interval of a share (Wilson 1927): where all pass or none does, the t interval would be a point."""
+    z = 1.959963984540054
+    centre, spread = passed + z * z / 2, z * math.sqrt(passed * (number - passed) / number + z * z / 4)
+    return max(0.0, (centre - spread) / (number + z * z)), min(1.0, (centre + spread) / (number + z * z))
 
 
 def _permuted(
