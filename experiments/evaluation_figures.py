@@ -82,13 +82,14 @@ class Evaluated:
 
         first, second = ([one for one in kept if by == ALL or one.strata.get(by) == stratum] for kept in self.records)
         macro = [key for key in self.benchmark.macro if key != by]
-        found = summarize(first, figure, macro)
+        share = figure in self.benchmark.shares
+        found = summarize(first, figure, macro, share)
         if found is None:
             return {}
         row: dict[str, Any] = {"metric": figure, "by": by, "stratum": stratum, "episodes": len(first)}
         row |= {"before": found.mean, "before_low": _plain(found.low), "before_high": _plain(found.high)}
         row |= {"items": found.n, "floor": floor(first, figure, macro)}
-        compared = compare(first, second, figure, macro) if second else None
+        compared = compare(first, second, figure, macro, share) if second else None
         if compared:
             difference = compared.difference
             row |= {"after": compared.after, "difference": difference.mean, "p": compared.p}

@@ -70,7 +70,11 @@ def _synth_needs(config: Config) -> list[str]:
     told = []
     try:
         if config.synth.own_tasks:
-            read_own_tasks(Path(config.synth.own_tasks), config.envs.limits)
+            own = read_own_tasks(Path(config.synth.own_tasks), config.envs.limits)
+            held = {name for task in own for name in task.servers} & set(config.synth.holdout_servers)
+            told += [
+                f"synth.own_tasks has tasks of {name}, which evals.holdout_servers has too." for name in sorted(held)
+            ]
     except (InvalidTasks, OSError) as error:
         told.append(f"synth.own_tasks: {error}")
     try:

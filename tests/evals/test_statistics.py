@@ -90,7 +90,7 @@ def test_strata_nest_as_dimensions_do_formats():
 
 def test_shares_have_an_interval_even_where_all_pass():
     low, high = stats.binomtest(20, 20).proportion_ci(method="wilson")
-    found = summarize(evaluation([1.0] * 20), "score")
+    found = summarize(evaluation([1.0] * 20), "score", share=True)
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
     assert summarize(evaluation([0.0, 1.0], domain="a") + evaluation([1.0], domain="b"), "score", ["domain"]).n == 3
 
@@ -141,7 +141,7 @@ def test_a_figure_of_other_episodes_in_each_is_compared_as_two_means():
     # the published example of the method: 56 of 70 against 48 of 80 gives 0.0524 to 0.3339 (Newcombe 1998, table II)
     first = evaluation([1.0] * 48 + [0.0] * 32 + [None] * 10)
     second = evaluation([None] * 20 + [1.0] * 56 + [0.0] * 14)
-    found = compare(first, second, "score")
+    found = compare(first, second, "score", share=True)
     assert (round(found.difference.low, 4), round(found.difference.high, 4)) == (0.0524, 0.3339)
     assert found.p is None
 

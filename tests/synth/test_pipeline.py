@@ -190,3 +190,25 @@ def test_every_server_has_its_share_of_every_kind():
     tasks = synthesize(config, 0, "train", 8, Limits())
     found = Counter((task.notes["server"], task.kind) for task in tasks)
     assert set(found.values()) == {2} and len(found) == 4
+
+
+def test_servers_held_out_are_in_held_out_tasks_alone_and_in_all_of_them(tmp_path):
+    config = replace(CONFIG, servers=("banking", "calendar", "email"), holdout_servers=("calendar",), train_tasks=24)
+    write_dataset(Synthesis(config, 0, Limits()), tmp_path)
+    train, heldout = (read_tasks(tmp_path / file) for file in FILES)
+    assert {name for task in train for name in task.servers} == {"banking", "email"}
+    assert {name for task in heldout for name in task.servers} == {"calendar"}
+    # not even the tools of the server are seen in training
+    assert {tool.server for task in train for tool in task.tools} == {"banking", "email"}
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        (("email",), "synth.holdout_servers has email, which synth.servers has not"),
+        (("banking", "calendar"), "synth.holdout_servers has all of synth.servers; leave some to train on"),
+    ],
+)
+def test_servers_that_cannot_be_held_out_are_refused(held, told):
+    with pytest.raises(ValueError, match=told):
+        replace(CONFIG, holdout_servers=held)

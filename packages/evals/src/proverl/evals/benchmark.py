@@ -66,6 +66,7 @@ class Benchmark(ABC):
 
     name: ClassVar[str]
     headline: ClassVar[str]  # the figure that stands for the benchmark
+    shares: ClassVar[frozenset[str]] = frozenset()  # figures that are 0 or 1
     macro: ClassVar[tuple[str, ...]] = ()  # strata that the overall figure is an unweighted mean over, outermost first
 
     def __post_init__(self) -> None:
@@ -93,6 +94,10 @@ class Benchmark(ABC):
     @abstractmethod
     def needs(self) -> list[str]:
         """What is missing on this machine, a sentence each with what to do; looked at before anything starts."""
+
+    def model_needs(self) -> list[str]:
+        """What else is missing where the policy is a model, not a script: another model to talk to, for example."""
+        return []
 
     @abstractmethod
     def items(self) -> Sequence[Item]:

@@ -48,6 +48,9 @@ class Heldout(Benchmark):
 
     name: ClassVar[str] = "heldout"
     headline: ClassVar[str] = "success"
+    shares: ClassVar[frozenset[str]] = frozenset(
+        {"success", "over_budget", "state_equal", "cut", "abstention_precision", "abstention_recall", "clarification"}
+    )
 
     @property
     def version(self) -> str:

@@ -65,10 +65,15 @@ def paired_difference(
     return mean_interval([after - before for before, after in zip(first, second, strict=True)], clusters)
 
 
-def summarize(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> Interval | None:
-    """The mean of a figure over the records that have it, in every stratum of `macro` alike; None when none has it."""
+def summarize(
+    records: Sequence[Record], figure: str, macro: Sequence[str] = (), share: bool = False
+) -> Interval | None:
+    """The mean of a figure over the records that have it, in every stratum of `macro` alike; None when none has it.
+
+    `share` says that the figure is 0 or 1: its interval is then that of a share.
+    """
     having = [record for record in records if figure in record.figures]
-    return _overall(having, {_key(record): record.figures[figure] for record in having}, macro, shares=True)
+    return _overall(having, {_key(record): record.figures[figure] for record in having}, macro, share)
 
 
 def floor(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> float | None:
@@ -79,7 +84,12 @@ def floor(records: Sequence[Record], figure: str, macro: Sequence[str] = ()) -> 
 
 
 def compare(
-    first: Sequence[Record], second: Sequence[Record], figure: str, macro: Sequence[str] = (), seed: int = 0
+    first: Sequence[Record],
+    second: Sequence[Record],
+    figure: str,
+    macro: Sequence[str] = (),
+    share: bool = False,
+    seed: int = 0,
 ) -> Comparison | None:
     """Second minus first, pair by pair on the same items; None when either has no record with the figure.
 
@@ -93,7 +103,7 @@ def compare(
         raise ValueError(f"the evaluations differ in {len(odd)} attempts, the first being (item, trial) {odd[0]}")
     ours = [record for record in first if figure in record.figures]
     theirs = [record for record in second if figure in record.figures]
-    left, right = summarize(ours, figure, macro), summarize(theirs, figure, macro)
+    left, right = summarize(ours, figure, macro, share), summarize(theirs, figure, macro, share)
     if left is None or right is None:
         return None
     if {_key(record) for record in ours} != {_key(record) for record in theirs}:

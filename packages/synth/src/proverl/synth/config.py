@@ -1,6 +1,6 @@
 """Settings of the `synth` group."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
@@ -28,6 +28,7 @@ class SynthConfig:
     server); `max_characters` bounds the text of the oracle's episode (0: no bound), so that every kept row fits a small
     model's window. `when2call` and `xlam_irrelevance` are how many of the abstention tasks come from there, at most
     (in a smaller set than they are meant for, fewer in proportion); `own_tasks` is a JSONL file of further ones.
+    `holdout_servers` are servers that only held-out tasks are made from, and all of them.
     """
 
     servers: tuple[str, ...] = ("banking", "calendar", "filesystem")
@@ -53,6 +54,15 @@ class SynthConfig:
     when2call: int = 0
     xlam_irrelevance: int = 0
     own_tasks: str = ""
+    holdout_servers: tuple[str, ...] = ()
+
+    def of(self, split: str) -> "SynthConfig":
+        """The settings of one split: with `holdout_servers`, those are the held-out tasks' servers and no others'."""
+        if not self.holdout_servers:
+            return self
+        heldout = split == "heldout"
+        servers = tuple(name for name in self.servers if (name in self.holdout_servers) == heldout)
+        return replace(self, servers=servers, holdout_servers=())
 
     def __post_init__(self) -> None:
         for name in ("clarification", "abstention", "distractors", "strip_enums", "jaccard", *_SHARES):
@@ -81,6 +91,10 @@ class SynthConfig:
                 raise ValueError(f"synth.{name} is {getattr(self, name)}; it is at least {least} and at most {most:,}")
         if self.own_tasks and not Path(self.own_tasks).is_file():
             raise ValueError(f"synth.own_tasks is {self.own_tasks!r}; there is no such file")
+        if unknown := set(self.holdout_servers) - set(self.servers):
+            raise ValueError(f"synth.holdout_servers has {min(unknown)}, which synth.servers has not")
+        if self.holdout_servers and set(self.holdout_servers) == set(self.servers):
+            raise ValueError("synth.holdout_servers has all of synth.servers; leave some to train on")
         if not self.servers:
             raise ValueError("synth.servers is empty; name at least one server, e.g. [banking]")
         try:

@@ -170,11 +170,12 @@ class Synthesis:
         when the servers together cannot give that many different ones.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        streams = self._streams(size, abstentions)
+        config = self.config.of(split)
+        streams = self._streams(config.servers, size, abstentions)
         started, before = time.monotonic(), 0
         with self.workers.map() as pool:
             while any(stream.left for stream in streams):
-                orders = self._orders(split, streams)
+                orders = self._orders(config, split, streams)
                 for stream, file in self._made(pool, orders, folder, streams):
                     stream.merge(file)
                     done = size - sum(other.left for other in streams)
@@ -183,9 +184,8 @@ class Synthesis:
                 self._cede(split, streams)
         return streams
 
-    def _streams(self, size: int, abstentions: int) -> list[_Stream]:
+    def _streams(self, servers: Sequence[str], size: int, abstentions: int) -> list[_Stream]:
         """One stream a server, each with its share of every kind."""
-        servers = self.config.servers
         kinds = Counter(kind_at(self.config, number) for number in range(size))
         kinds[TaskKind.ABSTENTION] -= abstentions
         wanted = [Counter[str]() for _ in servers]
@@ -194,13 +194,16 @@ class Synthesis:
             wanted[number % len(servers)][kind] += 1
         return [_Stream(server, part, self.unique) for server, part in zip(servers, wanted, strict=True)]
 
-    def _orders(self, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
+    def _orders(self, config: SynthConfig, split: Split, streams: Sequence[_Stream]) -> list[tuple[_Stream, _Order]]:
         """The next blocks, as many as should do, the servers in turn."""
         rows: list[list[tuple[_Stream, _Order]]] = []
         for stream in streams:
             number = -(-stream.left // self.config.tasks_per_world)
             blocks = islice((block for block in count(stream.blocks) if self._helps(stream, block)), number)
-            row = [(stream, self._order(split, stream.server, block)) for block in blocks]
+            row = [
+                (stream, _Order(config, self.seed, self.limits, self.teacher, split, stream.server, block))
+                for block in blocks
+            ]
             stream.blocks = row[-1][1].number + 1 if row else stream.blocks
             rows.append(row)
         return [pair for column in zip_longest(*rows) for pair in column if pair]
@@ -209,9 +212,6 @@ class Synthesis:
         """Whether a block has places for a kind that is still wanted."""
         size = self.config.tasks_per_world
         return any(stream.wanted[kind_at(self.config, place)] for place in range(block * size, (block + 1) * size))
-
-    def _order(self, split: Split, server: str, number: int) -> _Order:
-        return _Order(self.config, self.seed, self.limits, self.teacher, split, server, number)
 
     def _made(
         self, pool: Any, orders: Sequence[tuple[_Stream, _Order]], folder: Path, streams: Sequence[_Stream]
@@ -337,6 +337,7 @@ def _counted(streams: Sequence[_Stream]) -> dict[str, Any]:
 
 def stream(config: SynthConfig, seed: int, split: Split, limits: Limits) -> Iterator[tuple[Task, Episode]]:
     """Endless validated tasks with the oracle's episode on each, the servers in turn, not deduplicated."""
+    config = config.of(split)
     maker = BlockMaker(config, seed, limits, ScriptedTeacher())
     for number in count():
         blocks = [_loop().run(maker.make(split, server, number)) for server in config.servers]
