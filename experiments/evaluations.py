@@ -157,8 +157,9 @@ def probed(tasks: "list[Task]", model: str | Path, inputs: Inputs, folder: Path)
 
 
 def _needs(name: str, config: Config) -> list[str]:
-    told = model_needs(config) if config.policy.kind == "model" else []
-    return [*told, *config.evals.benchmarks[name].needs()]
+    found, kind = config.evals.benchmarks[name], config.policy.kind
+    told = model_needs(config) if kind == "model" else []
+    return [*told, *found.needs(), *(found.model_needs() if kind in ("model", "endpoint") else [])]
 
 
 def _seconds(name: str, config: Config) -> float:

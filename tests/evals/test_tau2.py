@@ -9,7 +9,7 @@ import yaml
 
 from proverl.evals.benchmark import benchmark
 from proverl.evals.record import Record
-from proverl.evals.tau2 import Tau2, UserSimulator, pass_hat_k, pass_hats
+from proverl.evals.tau2 import Tau2, UserSimulator, pass_hats
 
 CONF = Path(__file__).parents[2] / "conf/evals/tau2.yaml"
 
@@ -72,21 +72,13 @@ def test_settings_that_make_no_sense_are_refused(settings, told):
 
 def test_a_missing_user_model_is_told_before_anything_starts(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    (told,) = Tau2().needs()
+    (told,) = Tau2().model_needs()
     assert "set evals.tau2.user.base_url" in told and "Qwen/Qwen3-VL-235B-A22B-Instruct" in told
-    assert Tau2(solo=True, domains=("telecom",)).needs() == []
-    assert Tau2(user=UserSimulator(base_url="http://127.0.0.1:1/v1")).needs() == []
+    assert Tau2().needs() == []  # the oracle can do without
+    assert Tau2(solo=True, domains=("telecom",)).model_needs() == []
+    assert Tau2(user=UserSimulator(base_url="http://127.0.0.1:1/v1")).model_needs() == []
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
-    assert Tau2().needs() == []
-
-
-def test_pass_hat_k_is_the_share_of_draws_that_all_passed():
-    # of 4 attempts 3 passed: of the 6 pairs 3 hold no failure, of the 4 triples 1
-    assert [pass_hat_k(4, 3, k) for k in (1, 2, 3, 4)] == [0.75, 0.5, 0.25, 0]
-    assert pass_hat_k(4, 4, 4) == 1
-    for k in (0, 5):
-        with pytest.raises(ValueError, match=f"k={k}"):
-            pass_hat_k(4, 3, k)
+    assert Tau2().model_needs() == []
 
 
 def test_pass_hat_k_is_the_mean_over_tasks_by_domain():

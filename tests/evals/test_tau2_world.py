@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from endpoint_server import answer, serving
 
-from proverl.agent import Reply, ScriptedChat
+from proverl.agent import Reply, ScriptedChat, ScriptedPolicy
 from proverl.core import Call, MalformedCall
 from proverl.evals.evaluation import evaluate, score_again
 from proverl.evals.record import FILE, read_records
@@ -72,6 +72,12 @@ def test_a_killed_evaluation_makes_only_the_attempts_that_it_lacks(oracle, tmp_p
     found = evaluate(SOME, Counted(solo=False), tmp_path).records
     assert [record.item for record in found] == [record.item for record in records]
     assert set(made) == {record.item for record in records} - kept and len(made) == 2
+
+
+def test_the_silent_policy_earns_the_floor(oracle, tmp_path):
+    records = evaluate(SOME, ScriptedPolicy(), tmp_path).records
+    assert [record.figures for record in records] == [record.floor for record in records]
+    assert [record.floor for record in records] == [record.floor for record in oracle[1]]
 
 
 def test_solo_needs_no_user_and_takes_only_calls(tmp_path):

