@@ -19,6 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from experiments.config import RunError
 from proverl.core import Json, canonical_json
 
 MANIFEST = "DONE.json"
@@ -33,6 +34,10 @@ def file_digest(path: Path) -> str:
     """The SHA-256 of a file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _digest_or_none(path: Path) -> str | None:
+    return file_digest(path) if path.is_file() else None
 
 
 def code_digest(packages: Iterable[str]) -> str:
@@ -73,6 +78,22 @@ class Entry:
     def done(self) -> bool:
         """Whether the output is complete."""
         return (self.directory / MANIFEST).is_file()
+
+    def check(self) -> None:
+        """Raise RunError for a folder whose files are not those that its stage wrote."""
+        if not self.directory.exists():
+            return
+        try:
+            files = dict(self.manifest()["files"])  # type: ignore[call-overload]
+            wrong = [name for name, seen in files.items() if _digest_or_none(self.directory / name) != seen]
+        except (OSError, ValueError, KeyError, TypeError):  # the manifest itself
+            wrong = [MANIFEST]
+        if wrong:
+            names = f"{', '.join(wrong[:3])}{f' and {len(wrong) - 3} more' if len(wrong) > 3 else ''}"
+            raise RunError(
+                f"{self.directory} is damaged ({names} not as the stage {self.stage} wrote): delete that folder, "
+                "and the same command makes it anew."
+            )
 
     def manifest(self) -> dict[str, Json]:
         """What the stage depended on, how long it took, and the hash of each file."""

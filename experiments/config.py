@@ -53,6 +53,11 @@ class TrackingConfig:
     rollouts: int  # how many episodes of each training step become MLflow traces
 
     def __post_init__(self) -> None:
+        for name in ("episodes", "rollouts"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"tracking.{name} is {getattr(self, name)}; it is at least 0")
+        if not self.uri:
+            raise ValueError("tracking.uri is empty; write sqlite:///PATH or http://HOST:PORT")
         if self.uri.startswith("file:"):
             raise ValueError(
                 f"tracking.uri is {self.uri!r}, which MLflow refuses; write sqlite:///PATH or http://HOST:PORT"
@@ -149,6 +154,8 @@ class Config:
             raise ValueError(f"evals.holdout_servers has {unknown[0]}; envs.servers has {', '.join(self.envs.servers)}")
         if self.evals.holdout_servers and set(self.evals.holdout_servers) == set(self.envs.servers):
             raise ValueError("evals.holdout_servers has all of envs.servers; leave some to train on")
+        if not self.runs_dir:
+            raise ValueError("runs_dir is empty; name a folder, e.g. runs")
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed is {self.seed}; it is at least 0 and less than {2**31}")
 
@@ -161,6 +168,8 @@ def typed(composed: DictConfig) -> Config:
         raise ConfigError(f"The config can't be resolved: {str(error).splitlines()[0]}.") from None
     assert isinstance(values, dict)
     values.pop("hydra", None)
+    if told := list(_booleans(values, Config)):
+        raise ConfigError("\n".join(told))
     try:
         return TypeAdapter(Config).validate_python(values)
     except ValidationError as error:
@@ -175,6 +184,17 @@ def plain(config: Config) -> dict[str, Any]:
         name: one.as_config() for name, one in config.evals.benchmarks.items()
     }
     return values
+
+
+def _booleans(values: Mapping[Any, Any], group: type, prefix: str = "") -> Iterable[str]:
+    """A sentence for each true or false where a number or a text belongs: pydantic would take true for 1."""
+    hints = get_type_hints(group)
+    for field in fields(group):
+        value, hint = values.get(field.name), hints[field.name]
+        if isinstance(value, Mapping) and is_dataclass(hint) and isinstance(hint, type):
+            yield from _booleans(value, hint, f"{prefix}{field.name}.")
+        elif isinstance(value, bool) and bool not in (hint, *get_args(hint)):
+            yield f"{prefix}{field.name} is {str(value).lower()}: it takes neither true nor false."
 
 
 def keys_of(group: type, prefix: str = "") -> Iterable[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from experiments.config import RunError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_NO_FOLDER = (errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 _FULL_TEXTS = ("No space left on device", "database or disk is full", "Disk quota exceeded")
 
 
@@ -23,6 +24,8 @@ def sentence(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{error.filename} is not there: check the path, or leave the key out to use what is shipped."
+    if isinstance(error, OSError) and error.filename and error.errno in _NO_FOLDER:
+        return f"{error.filename} can't be made ({error.strerror}): set runs_dir to a folder that can be written."
     if isinstance(error, PermissionError) and error.filename:
         return f"{error.filename} may not be used by this user: change its permissions, or set runs_dir elsewhere."
     return None

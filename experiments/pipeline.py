@@ -171,9 +171,12 @@ def compute(
 ) -> dict[str, Entry]:
     """Compute what the config asks for and the cache lacks; return the complete outputs by name.
 
-    Raises ConfigError when a stage needs the output of one that is neither asked for nor cached.
+    Raises ConfigError when a stage needs the output of one that is neither asked for nor cached, and RunError when an
+    output that is there is damaged.
     """
     found = entries(config, stages, cache)
+    for entry in found.values():
+        entry.check()
     for stage in wanted(config, stages, found):
         entry = found[stage.output]
         if entry.done:

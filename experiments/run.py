@@ -45,6 +45,13 @@ def main() -> None:
     except ConfigError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
+    except OSError as error:  # Hydra makes a job's folder before the job can tell of anything
+        from experiments.failures import sentence
+
+        if (told := sentence(error)) is None:
+            raise
+        print(told, file=sys.stderr)
+        sys.exit(2)
     if FAILED:
         sys.exit(2)
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.config import Config, TrackingConfig
+from experiments.config import Config, RunError, TrackingConfig
 from experiments.rollouts import log_trace
 from proverl.core import Json
 from proverl.trainer.rollouts import Rollout
@@ -31,7 +31,8 @@ _PARAM_LENGTH = 6000
 def read_rows(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
     """Return the complete lines of a growing JSON-lines file from a byte offset, and the offset after them.
 
-    A file shorter than the offset was cut back to a checkpoint: it is read from its start again.
+    A file shorter than the offset was cut back to a checkpoint: it is read from its start again. Raises RunError for a
+    line that can't be read.
     """
     if not path.exists():
         return [], 0
@@ -40,7 +41,10 @@ def read_rows(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         file.seek(offset)
         data = file.read()
     end = data.rfind(b"\n") + 1
-    return [json.loads(line) for line in data[:end].splitlines() if line.strip()], offset + end
+    try:
+        return [json.loads(line) for line in data[:end].split(b"\n") if line.strip()], offset + end
+    except ValueError:
+        raise RunError(f"{path} has a line that is no JSON: delete that line, and the same command goes on.") from None
 
 
 def rows_by_step(path: Path) -> dict[int, dict[str, Any]]:

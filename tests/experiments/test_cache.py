@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from experiments.cache import MANIFEST, StageCache, code_digest, digest
+from experiments.config import RunError
 
 
 @pytest.fixture
@@ -39,6 +40,25 @@ def test_the_manifest_tells_inputs_time_and_files(cache):
     assert manifest["depends"] == {"seed": 0}
     assert list(manifest["files"]) == ["out.txt"]
     assert manifest["seconds"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (lambda folder: (folder / "out.txt").write_text("ab"), "out.txt"),
+        (lambda folder: (folder / "out.txt").unlink(), "out.txt"),
+        (lambda folder: (folder / MANIFEST).unlink(), MANIFEST),
+        (lambda folder: (folder / MANIFEST).write_text("{"), MANIFEST),
+    ],
+)
+def test_a_damaged_output_is_refused_with_what_to_do(cache, harm, named):
+    entry = cache.entry("synth", {"seed": 0})
+    entry.check()  # not there: nothing to say
+    cache.compute(entry, write("abc"))
+    entry.check()
+    harm(entry.directory)
+    with pytest.raises(RunError, match=rf"{entry.directory} is damaged \({named} not as .*synth.*: delete that folder"):
+        entry.check()
 
 
 def test_equal_files_have_equal_data_hashes(cache):

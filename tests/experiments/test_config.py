@@ -100,6 +100,26 @@ def test_a_sweep_is_checked_whole():
     assert "reward.beta is -1" in told("-m", "reward.beta=0,-1")
 
 
+@pytest.mark.parametrize("key", ["trainer.steps", "sft.learning_rate", "seed", "model.path"])
+def test_true_is_no_number_and_no_text(key):
+    with pytest.raises(ConfigError, match=rf"{key} is true: it takes neither true nor false"):
+        check([f"{key}=true"])
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("runs_dir=''", "runs_dir is empty"),
+        ("tracking.uri=''", "tracking.uri is empty"),
+        ("tracking.rollouts=-1", "tracking.rollouts is -1; it is at least 0"),
+        ("envs.limits.call_seconds=1e300", "limits.call_seconds is 1e.300; it must be at most 1000000"),
+    ],
+)
+def test_what_would_fail_late_is_refused_at_once(override, told):
+    with pytest.raises(ConfigError, match=told):
+        check([override])
+
+
 @pytest.mark.parametrize("flag", ["--help", "--cfg=job", "--info=defaults"])
 def test_hydras_own_questions_are_left_to_hydra(flag):
     assert check([flag]) == []

@@ -1,4 +1,5 @@
 import errno
+import os
 import sqlite3
 
 import pytest
@@ -46,6 +47,12 @@ def test_a_full_disk_is_recognised_however_deep_it_lies(error):
 def test_a_missing_file_and_a_closed_folder_are_named(tmp_path):
     assert "nothing.txt is not there" in sentence(caught((tmp_path / "nothing.txt").read_text))
     assert "secret may not be used" in sentence(PermissionError(errno.EACCES, "Permission denied", "secret"))
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP])
+def test_a_folder_that_cannot_be_is_named_with_what_to_do(number):
+    told = sentence(OSError(number, os.strerror(number), "runs/x"))
+    assert told == f"runs/x can't be made ({os.strerror(number)}): set runs_dir to a folder that can be written."
 
 
 def test_what_was_written_for_the_user_is_told_as_it_is():

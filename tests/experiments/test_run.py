@@ -21,6 +21,14 @@ def test_a_mistake_ends_with_one_sentence_and_code_2(tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_folder_that_cannot_be_made_ends_with_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    done = run("stages=[synth]", f"runs_dir={tmp_path / 'file' / 'runs'}")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{tmp_path}/file/runs/") and done.stderr.count("\n") == 1
+    assert "can't be made (Not a directory): set runs_dir to a folder" in done.stderr
+
+
 def test_a_plan_names_what_the_machine_lacks_and_runs_nothing(tmp_path):
     runs = tmp_path / "runs"
     done = run("model=qwen3_4b", "experiment=main", "plan=true", f"runs_dir={runs}")

@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 
 from proverl.agent import Limits
 from proverl.trainer import ModelConfig, RunPaths, TrainerConfig, verl_config
+from proverl.trainer.sft_config import SFTConfig
 
 LIMITS = Limits(prompt_tokens=1024, response_tokens=640)
 PAPER = TrainerConfig(
@@ -43,11 +44,29 @@ def config_of(trainer=None, model=None, limits=LIMITS, seed=0, path="/models/sta
         ("gpu_memory", 1.5),
         ("tensor_parallel", 3),
         ("agent_workers", 0),
+        ("steps", 10**20),
+        ("learning_rate", 1e20),
+        ("kl", 1e20),
+        ("temperature", 1e20),
+        ("clip", 0.0),
     ],
 )
 def test_a_bad_value_is_named_with_its_field(field, value):
     with pytest.raises(ValueError, match=f"trainer.{field} is .*must|trainer.{field} is 0"):
         replace(TrainerConfig(), **{field: value})
+
+
+def test_what_no_machine_holds_is_refused():
+    with pytest.raises(ValueError, match=r"trainer.steps x trainer.prompts is 8000000; 1000000 are the most"):
+        TrainerConfig(steps=10**6)
+    with pytest.raises(ValueError, match=r"trainer.prompts x trainer.rollouts is 8000000; 1000000 are the most"):
+        TrainerConfig(rollouts=10**6)
+
+
+@pytest.mark.parametrize(("field", "value"), [("gpus_per_node", -1), ("epochs", 10**20), ("learning_rate", 1e20)])
+def test_a_bad_value_of_fine_tuning_is_named_with_its_field(field, value):
+    with pytest.raises(ValueError, match=f"sft.{field} is .*must be"):
+        SFTConfig(**{field: value})
 
 
 def test_a_batch_must_divide_over_the_gpus():

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, fields
 
+_MOST, _MOST_SECONDS = 10**9, 10**6
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -34,3 +36,6 @@ class Limits:
             if isinstance(value, bool) or not isinstance(value, kinds) or value < least:
                 what = "a number" if float in kinds else "a whole number"
                 raise ValueError(f"limits.{limit.name} is {value!r}; it must be {what} of at least {least}")
+            most = _MOST_SECONDS if limit.name.endswith("_seconds") else _MOST
+            if value > most:
+                raise ValueError(f"limits.{limit.name} is {value!r}; it must be at most {most}")

@@ -38,6 +38,17 @@ class Architecture:
         return self.num_hidden_layers * self.layer + self.embeddings
 
 
+MOST = 10**6  # of anything that is counted
+
+
+def whole_number(name: str, value: Any, least: int) -> None:
+    """Raise ValueError that names a setting which is no whole number from `least` to MOST."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+    if value > MOST:
+        raise ValueError(f"{name} is {value!r}; it must be at most {MOST}")
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The model to train. `path` is a Hugging Face id or a local folder; empty means the tiny model shipped here.
@@ -125,18 +136,23 @@ class TrainerConfig:
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"trainer.{name} is {value!r}; it must be a whole number of at least {least}")
-        for name in ("learning_rate", "kl", "clip", "temperature", "gpu_memory"):
+            whole_number(f"trainer.{name}", value, least)
+        for name, most in _MOST.items():
             value = getattr(self, name)
             if value is None and name == "clip":
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise ValueError(f"trainer.{name} is {value!r}; it must be a finite number of at least 0")
+            if value > most:
+                raise ValueError(f"trainer.{name} is {value!r}; it must be at most {most}")
         if not self.temperature > 0:
             raise ValueError("trainer.temperature is 0; GRPO needs rollouts that differ, so it must be above 0")
-        if not 0 < self.gpu_memory <= 1:
-            raise ValueError(f"trainer.gpu_memory is {self.gpu_memory!r}; it must be above 0 and at most 1")
+        for name in ("clip", "gpu_memory"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"trainer.{name} is 0; it must be above 0")
+        for names, count in (("steps x trainer.prompts", self.rows), ("prompts x trainer.rollouts", self.episodes)):
+            if count > MOST:
+                raise ValueError(f"trainer.{names} is {count}; {MOST} are the most, since all are held at once")
         self._check_parallel()
         self._check_combination()
         self._check_selection()
@@ -147,9 +163,9 @@ class TrainerConfig:
                 f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {self.ranks} GPUs of "
                 "trainer.nodes x trainer.gpus_per_node"
             )
-        if self.prompts * self.rollouts % self.ranks:
+        if self.episodes % self.ranks:
             raise ValueError(
-                f"trainer.prompts x trainer.rollouts is {self.prompts * self.rollouts}; it must be a multiple of the "
+                f"trainer.prompts x trainer.rollouts is {self.episodes}; it must be a multiple of the "
                 f"{self.ranks} {'GPUs' if self.gpus_per_node else 'processes of trainer.cpu_ranks'}"
             )
 
@@ -192,11 +208,17 @@ class TrainerConfig:
         return self.nodes * self.gpus_per_node or self.cpu_ranks
 
     @property
+    def episodes(self) -> int:
+        """Rollouts that a step trains on."""
+        return self.prompts * self.rollouts
+
+    @property
     def rows(self) -> int:
         """Prompts that all steps together may use."""
         return self.steps * self.prompts * max(1, self.filter_groups)
 
 
+_MOST = {"learning_rate": 1.0, "kl": 1000.0, "clip": 10.0, "temperature": 100.0, "gpu_memory": 1.0}
 _LEAST = {
     "steps": 1,
     "prompts": 1,

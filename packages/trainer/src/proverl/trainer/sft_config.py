@@ -1,13 +1,12 @@
 """Supervised fine-tuning on demonstrations: the Hydra group `sft`, and the one function that turns it into verl's."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
 from proverl.agent.limits import Limits
-from proverl.trainer.config import ModelConfig
+from proverl.trainer.config import ModelConfig, whole_number
 from proverl.trainer.verl_config import RunPaths, override, verl_defaults
 
 
@@ -36,11 +35,10 @@ class SFTConfig:
 
     def __post_init__(self) -> None:
         for name in ("epochs", "batch", "micro_batch_tokens", "save_every", "keep_checkpoints", "cpu_ranks"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"sft.{name} is {value!r}; it must be a whole number of at least 1")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"sft.learning_rate is {self.learning_rate!r}; it must be a finite number above 0")
+            whole_number(f"sft.{name}", getattr(self, name), 1)
+        whole_number("sft.gpus_per_node", self.gpus_per_node, 0)
+        if not 0 < self.learning_rate <= 1:
+            raise ValueError(f"sft.learning_rate is {self.learning_rate!r}; it must be above 0 and at most 1")
         if not 0 <= self.warmup < 1:
             raise ValueError(f"sft.warmup is {self.warmup!r}; it is a share of the steps, at least 0 and below 1")
         if self.batch % self.ranks:
