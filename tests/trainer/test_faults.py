@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from proverl.trainer import checkpoints, metrics
+from proverl.trainer.run_folder import private_folder
 from proverl.trainer.train import Steps, TrainingFailed, run_process
 from proverl.trainer.verl_config import RunPaths
 
@@ -72,6 +73,13 @@ def test_a_log_on_a_full_disk_does_not_end_the_process_that_prints(monkeypatch, 
     (tmp_path / "train.log").symlink_to("/dev/full")
     code = "for n in range(2000):\n    print('x' * 100, flush=True)\n(folder / 'model').mkdir()\n"
     assert process(monkeypatch, tmp_path, code).model.exists()
+
+
+def test_temporary_files_of_the_training_process_go_with_it(monkeypatch, tmp_path):
+    code = "import tempfile\n(folder / 'where').write_text(tempfile.mkdtemp())\n(folder / 'model').mkdir()\n"
+    process(monkeypatch, tmp_path, code)
+    where = Path((tmp_path / "where").read_text()).parent
+    assert where == private_folder(tmp_path) and not where.exists()
 
 
 CHECKPOINT = """

@@ -4,7 +4,6 @@ On a running one, labels say which nodes run episodes.
 """
 
 import os
-import shutil
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,7 +48,6 @@ def _private(ranks: int, folder: Path) -> Iterator[None]:
     _light_ray()
     os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112  else each CPU slot gets an idle worker
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  else other programs starve the training
-    shutil.rmtree(folder, ignore_errors=True)  # what a killed run left
     try:
         ray.init(
             num_cpus=4 * ranks + 4,  # slots that verl's placement groups ask for, not cores
@@ -62,7 +60,6 @@ def _private(ranks: int, folder: Path) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def episode_places(number: int) -> list[NodeAffinitySchedulingStrategy]:

@@ -68,6 +68,7 @@ def export(saved: Path, target: Path, start: str | Path) -> Path:
     would miss in it, or weights that do not fit.
     """
     source = saved / "huggingface"
+    _check_files(source)
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     if (saved / _ADAPTER).exists():
@@ -82,10 +83,26 @@ def export(saved: Path, target: Path, start: str | Path) -> Path:
 
 
 def _publish(source: Path, target: Path) -> Path:
+    _check_files(source)
     partial = target.with_name(f"{target.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     shutil.copytree(source, partial)
+    _check(partial)
     return partial.replace(target)
+
+
+def _check_files(folder: Path) -> None:
+    """Raise ValueError that names a file of a Hugging Face folder which can't be read."""
+    from safetensors import SafetensorError, safe_open
+
+    for path in [*sorted(folder.glob("*.json")), *sorted(folder.glob("*.safetensors"))]:
+        try:
+            if path.suffix == ".json":
+                json.loads(path.read_text())
+            else:
+                safe_open(path, "pt")  # compares the file's size with what its header lists
+        except (SafetensorError, ValueError, OSError) as error:
+            raise ValueError(f"{path} is damaged ({error}); take another step or train anew") from None
 
 
 def _merge(source: Path, target: Path, adapter: dict[str, Any]) -> None:

@@ -93,7 +93,8 @@ def rescored(paths: RunPaths, reward: AnyReward, steps: Iterable[int]) -> pd.Dat
                 line |= {f"{when}/{name}": value for name, value in scored(rollout, task, tools, by).items()}
             lines.append(line)
     frame = pd.DataFrame(lines)
-    by_deviation = OmegaConf.load(paths.verl).algorithm.norm_adv_by_std_in_grpo
+    with rollouts.intact(paths.verl):
+        by_deviation = OmegaConf.load(paths.verl).algorithm.norm_adv_by_std_in_grpo
     for when in ("before", "after"):
         totals = frame.groupby(["step", "group"])[f"{when}/total"]
         frame[f"{when}/scale"] = totals.transform(_scale if by_deviation else lambda rewards: 1.0)
@@ -112,8 +113,9 @@ def _scale(rewards: pd.Series) -> float:
 
 
 def _loop(paths: RunPaths) -> DictConfig:
-    loop: DictConfig = OmegaConf.load(paths.agent_loop)[0]
-    return loop
+    with rollouts.intact(paths.agent_loop):
+        loop: DictConfig = OmegaConf.load(paths.agent_loop)[0]
+        return loop
 
 
 @cache

@@ -16,12 +16,15 @@ A file is whole or absent; a step that is run again after a kill replaces its fi
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError
 
 from proverl.core import Call, CallRecord, Episode, ErrorCode, MalformedCall, Result, StopReason, Task
 
@@ -137,28 +140,48 @@ def _path(folder: Path, step: int) -> Path:
 
 def steps(folder: Path) -> list[int]:
     """The steps whose episodes are there, in order. Raises FileNotFoundError when none is."""
-    found = sorted(int(path.stem.removeprefix("step-")) for path in folder.glob("step-*.parquet"))
+    found = sorted(int(path.stem.removeprefix("step-")) for path in folder.glob("step-*[0-9].parquet"))
     if not found:
         raise FileNotFoundError(f"no rollouts in {folder}; a GRPO stage keeps them from its first step on")
     return found
 
 
 def read(folder: Path, step: int) -> list[Rollout]:
-    """The episodes of a step, in the order of groups and rollouts. Raises ValueError when they are not there."""
+    """The episodes of a step, in the order of groups and rollouts.
+
+    Raises ValueError when they are not there, or the file is damaged.
+    """
     path = _path(folder, step)
     if not path.exists():
         there = steps(folder)
         raise ValueError(f"no rollouts of step {step} in {folder}; there are steps {there[0]} to {there[-1]}")
-    rows = pq.read_table(path, memory_map=True).to_pylist()
-    return sorted((_rollout(row) for row in rows), key=lambda rollout: (rollout.group, rollout.rollout))
+    with intact(path):
+        rows = pq.read_table(path, memory_map=True).to_pylist()
+        return sorted((_rollout(row) for row in rows), key=lambda rollout: (rollout.group, rollout.rollout))
+
+
+@contextmanager
+def intact(path: Path) -> Iterator[None]:
+    """Turn what reading a damaged file raises into a ValueError that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise ValueError(f"{path} is not there; copy it back from the run, or train anew") from None
+    except (pa.ArrowException, LookupError, OSError, TypeError, ValueError, YAMLError, OmegaConfBaseException) as error:
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        raise ValueError(f"{path} is damaged, or no file of this run ({reason})") from None
 
 
 def overview(folder: Path, step: int) -> Iterator[dict[str, Any]]:
-    """`step`, `group`, `rollout`, `task`, `stop`, `reward` and names of the `tools` called, of a step's episodes."""
+    """`step`, `group`, `rollout`, `task`, `stop`, `reward` and names of the `tools` called, of a step's episodes.
+
+    Raises ValueError when the file is damaged.
+    """
     plain = ["step", "group", "rollout", "task", "stop", "reward/total"]
-    for row in pq.ParquetFile(_path(folder, step)).read([*plain, "calls.list.element.name"]).to_pylist():
-        tools = {call["name"] for call in row.pop("calls")}
-        yield row | {"reward": row.pop("reward/total"), "tools": tools}
+    with intact(_path(folder, step)):
+        for row in pq.ParquetFile(_path(folder, step)).read([*plain, "calls.list.element.name"]).to_pylist():
+            tools = {call["name"] for call in row.pop("calls")}
+            yield row | {"reward": row.pop("reward/total"), "tools": tools}
 
 
 def _rollout(row: dict[str, Any]) -> Rollout:

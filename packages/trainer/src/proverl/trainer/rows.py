@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from proverl.core import Task, task_from_json, task_to_json
+from proverl.trainer.rollouts import intact
 from proverl.trainer.verl_config import AGENT
 
 
@@ -30,9 +31,18 @@ def write_rows(tasks: Sequence[Task], count: int, seed: int, path: Path, first: 
 
 
 def task_reader(path: Path) -> Callable[[int], Task]:
-    """What returns the task of a row by its position; the file is mapped, a task is parsed when it is asked for."""
-    column = pq.ParquetFile(path, memory_map=True).read(["extra_info.task"])["extra_info"]
-    return lambda position: task_from_json(column[position].as_py()["task"])
+    """What returns the task of a row by its position; the file is mapped, a task is parsed when it is asked for.
+
+    It, or what it returns, raises ValueError for a file that is not there or damaged.
+    """
+    with intact(path):
+        column = pq.ParquetFile(path, memory_map=True).read(["extra_info.task"])["extra_info"]
+
+    def task(position: int) -> Task:
+        with intact(path):
+            return task_from_json(column[position].as_py()["task"])
+
+    return task
 
 
 def order(size: int, count: int, seed: int) -> Iterator[int]:

@@ -32,7 +32,7 @@ def training_folder(run: str, runs_dir: Path) -> Path:
 
 
 def private_folder(run: Path) -> Path:
-    """Where a private Ray of the run in this folder lies: a short name, as sockets' paths have 107 bytes at most."""
+    """Temporary files, and a private Ray, of the run in this folder; a socket's path has 107 bytes, so it is short."""
     return Path("/tmp") / f"proverl-{hashlib.sha256(str(run).encode()).hexdigest()[:8]}"
 
 
@@ -42,11 +42,18 @@ def _jobs(runs_dir: Path) -> list[Path]:
 
 def _run_id(job: Path) -> str:
     file = job / TRACKING_FILE
-    return str(json.loads(file.read_text())["run_id"]) if file.exists() else ""
+    return str(_read(file)["run_id"]) if file.exists() else ""
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(file.read_text()))
+    except ValueError:
+        raise ValueError(f"{file} is damaged; type the run's command again, which writes it anew") from None
 
 
 def _of_job(job: Path) -> Path:
-    named = json.loads((job / STAGES_FILE).read_text()).get(_STAGE)
+    named = _read(job / STAGES_FILE).get(_STAGE)
     if named is None:
         raise ValueError(f"{job} has no stage {_STAGE}")
     done = (job / named).resolve()

@@ -21,6 +21,7 @@ from verl.utils import tensordict_utils as tu
 from proverl.trainer import checkpoints, metrics
 from proverl.trainer.driver import end_with_parent, note, publish, resume
 from proverl.trainer.rows import order
+from proverl.trainer.run_folder import private_folder
 from proverl.trainer.verl_config import RunPaths
 
 
@@ -107,7 +108,7 @@ class Trainer(SFTTrainer):
 
 def main(folder: Path) -> None:
     """Train the run in `folder`."""
-    Thread(target=end_with_parent, daemon=True).start()
+    Thread(target=end_with_parent, args=[private_folder(folder)], daemon=True).start()
     paths = RunPaths(folder)
     config = OmegaConf.load(paths.verl)
     step = resume(config, paths)

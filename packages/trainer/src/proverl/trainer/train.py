@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +23,7 @@ from proverl.trainer import checkpoints, metrics
 from proverl.trainer.config import ModelConfig, TrainerConfig
 from proverl.trainer.requirements import model_path
 from proverl.trainer.rows import write_rows
+from proverl.trainer.run_folder import private_folder
 from proverl.trainer.verl_config import AGENT, RunPaths, verl_config
 
 _POLL_SECONDS = 0.5
@@ -150,8 +152,12 @@ def run_process(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps)
 def _wait(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> int:
     """Run the training process to its end; it ends with this one, because that closes its standard input."""
     command = [sys.executable, "-m", *module, str(paths.folder)]
+    temporary = private_folder(paths.folder)
+    shutil.rmtree(temporary, ignore_errors=True)  # what a killed run left
+    temporary.mkdir(parents=True)
+    variables = environment(gpu) | ({} if gpu else {"TMPDIR": str(temporary)})  # verl leaves a lock of each checkpoint
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=environment(gpu))
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, env=variables)
     assert process.stdin is not None and process.stdout is not None
     copying = Thread(target=_copy, args=(process.stdout, paths.log), name="log", daemon=True)
     copying.start()
@@ -163,6 +169,7 @@ def _wait(module: Sequence[str], paths: RunPaths, gpu: bool, steps: Steps) -> in
         process.stdin.close()
         process.wait()
         copying.join(timeout=5)  # what it started may outlive it for a moment and hold the pipe
+        shutil.rmtree(temporary, ignore_errors=True)
     return process.returncode
 
 
