@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from experiments.cache import Entry
-from experiments.evaluations import ABOUT, output
+from experiments.evaluations import output
 from proverl.evals.benchmark import Benchmark, benchmark, benchmark_class
-from proverl.evals.evaluation import UNSCORABLE, read_failures
+from proverl.evals.evaluation import ABOUT, UNSCORABLE, read_failures
 
 if TYPE_CHECKING:
     from proverl.evals import Record

@@ -11,18 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments.config import Config, RunError
+from experiments.config import Config, RunError, plain
 from experiments.pipeline import Inputs, Stage
 from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs
 from proverl.evals import Benchmark, Heldout
 from proverl.evals.benchmark import benchmark_class
+from proverl.evals.evaluation import ABOUT
 
 if TYPE_CHECKING:
     from proverl.agent import Policy
     from proverl.core import Task
     from proverl.evals import Evaluation
-
-ABOUT = "evaluation.json"  # beside the records: who was evaluated, and how
 
 
 def before(config: Config) -> tuple[Stage, ...]:
@@ -99,6 +98,7 @@ def _about(found: Benchmark, model: str | Path, config: Config) -> dict[str, Any
     """Decoding, model and versions, as a reader of the records needs them."""
     from importlib.metadata import version
 
+    whole, heldout = plain(config), isinstance(found, Heldout)
     packages = ("transformers", "vllm") if config.policy.kind == "model" else ("openai",)
     installed = {name: version(name) for name in packages if not (name == "vllm" and not config.profile.gpus_per_node)}
     return {
@@ -109,6 +109,7 @@ def _about(found: Benchmark, model: str | Path, config: Config) -> dict[str, Any
         "model": {"name": config.model.name, "format": config.model.format, "path": str(model)},
         "seed": config.seed,
         "packages": installed,
+        **({"reward": whole["reward"], "limits": whole["envs"]["limits"]} if heldout else {}),
     }
 
 

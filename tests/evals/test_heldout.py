@@ -15,10 +15,10 @@ from proverl.evals import (
     evaluate,
     heldout,
     read_records,
-    score_again,
+    score,
     summarize,
 )
-from proverl.evals.record import FILE, write_records
+from proverl.evals.record import FILE
 from proverl.reward import RewardConfig
 
 TOOLS = load_server("filesystem").tools
@@ -143,9 +143,10 @@ def test_a_policy_that_always_fails_is_not_asked_for_ever(tmp_path):
 
 def test_scoring_again_gives_the_same_and_mends_what_was_changed(tmp_path):
     records = run(OraclePolicy(), tmp_path)
-    write_records([replace(record, figures={"success": 0.0, "total": 0.0}) for record in records], tmp_path)
-    assert score_again(heldout(TASKS, Limits(), RewardConfig()), tmp_path) == records
-    assert read_records(tmp_path) == records
+    changed = [replace(record, figures={"success": 0.0, "total": 0.0}) for record in records]
+    assert score(heldout(TASKS, Limits(), RewardConfig()), changed) == records
+    with pytest.raises(ValueError, match="holds records of other items, such as task-0"):
+        score(heldout(TASKS[::-1], Limits(), RewardConfig()), records)
 
 
 def test_what_a_kind_asks_for_is_measured_where_it_is_asked(tmp_path):

@@ -2,7 +2,7 @@
 
 from proverl.evals.benchmark import Benchmark, Item, Score, benchmark
 from proverl.evals.config import EvalsConfig, PolicyConfig, ProbeConfig
-from proverl.evals.evaluation import Evaluation, EvaluationFailed, Failure, evaluate, score_again
+from proverl.evals.evaluation import Evaluation, EvaluationFailed, Failure, evaluate, score
 from proverl.evals.heldout import Heldout, attempted, heldout
 from proverl.evals.isolated import Isolated, IsolatedError
 from proverl.evals.policy import endpoint_policy, load_policy, scripted_policy, vllm_policy
@@ -35,7 +35,7 @@ __all__ = [
     "mean_interval",
     "paired_difference",
     "read_records",
-    "score_again",
+    "score",
     "scripted_policy",
     "summarize",
     "vllm_policy",

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -142,6 +143,10 @@ class Benchmark(ABC):
     @cached_property
     def _by_id(self) -> dict[str, Item]:
         return {item.id: item for item in self.items()}
+
+    def read_results(self, path: Path) -> list["Record"]:
+        """Records, still to be scored, of a result file that the benchmark's own package wrote. Raises ValueError."""
+        raise ValueError(f"{path}: of {self.name} only the folder of an evaluation can be scored")
 
     def notes(self, records: Sequence["Record"]) -> list[str]:
         """What a reader of the figures must know, a sentence each."""

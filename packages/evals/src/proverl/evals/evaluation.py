@@ -13,7 +13,7 @@ from proverl.agent import Policy
 from proverl.evals.benchmark import Benchmark, Item
 from proverl.evals.isolated import Isolated, IsolatedError
 from proverl.evals.listening import ListenedPolicy
-from proverl.evals.record import Record, append_record, by_attempt, read_records, resume, write_records
+from proverl.evals.record import Record, append_record, by_attempt, resume, write_records
 
 Progress = Callable[[int, int, str], None]
 UNSCORABLE = "could not be scored, counts as the floor"
@@ -21,6 +21,7 @@ _SCORE_SECONDS = 60.0
 _HOPELESS = 16  # failures without any success
 _MOST_FAILED = 0.05  # of all attempts; above, the evaluation is not finished
 FAILURES = "failures.json"
+ABOUT = "evaluation.json"  # who was evaluated, and how; whoever starts an evaluation writes it
 
 
 class EvaluationFailed(RuntimeError):
@@ -64,9 +65,9 @@ def evaluate(
     return asyncio.run(_Running(benchmark, policy, folder, seed, progress).run())
 
 
-def score_again(benchmark: Benchmark, folder: Path) -> list[Record]:
-    """Score the answers in `folder` anew, write the records back and return them. Raises as `read_records`."""
-    return asyncio.run(_scored_again(benchmark, folder))
+def score(benchmark: Benchmark, records: Sequence[Record]) -> list[Record]:
+    """The records with the figures that their answers have now. Raises ValueError when they are of other items."""
+    return asyncio.run(_all_scored(benchmark, records))
 
 
 class _Running:
@@ -177,9 +178,15 @@ async def _scored(isolated: Isolated, record: Record) -> Record:
     return replace(record, figures=found["figures"], floor=floor["figures"], detail=found["detail"])
 
 
-async def _scored_again(benchmark: Benchmark, folder: Path) -> list[Record]:
-    records = read_records(folder)
-    _check_same(benchmark.items(), records, folder)
+def score_again(benchmark: Benchmark, folder: Path) -> list[Record]:
+    """Score the answers in `folder` anew, write the records back and return them. Raises as `read_records`."""
+    scored = score(benchmark, resume(folder))
+    write_records(scored, folder)
+    return scored
+
+
+async def _all_scored(benchmark: Benchmark, records: Sequence[Record]) -> list[Record]:
+    _check_same(benchmark.items(), records, "what is to be scored")
     slots = asyncio.Semaphore(os.cpu_count() or 1)
     async with Isolated(benchmark) as isolated:
 
@@ -187,9 +194,7 @@ async def _scored_again(benchmark: Benchmark, folder: Path) -> list[Record]:
             async with slots:
                 return await _scored(isolated, record)
 
-        scored = await asyncio.gather(*(one(record) for record in records))
-    write_records(scored, folder)
-    return list(scored)
+        return list(await asyncio.gather(*(one(record) for record in records)))
 
 
 def read_failures(folder: Path) -> list[Failure]:
@@ -203,7 +208,7 @@ def _sentence(error: Exception) -> str:
     return f"{kind}{error}"
 
 
-def _check_same(items: Sequence[Item], records: Sequence[Record], folder: Path) -> None:
+def _check_same(items: Sequence[Item], records: Sequence[Record], source: Path | str) -> None:
     for record in records:
         if record.position >= len(items) or record.item != items[record.position].id:
-            raise ValueError(f"{folder} holds records of other items, such as {record.item}; use another folder")
+            raise ValueError(f"{source} holds records of other items, such as {record.item}; use another folder")
