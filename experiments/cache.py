@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -84,9 +85,9 @@ class Entry:
         if not self.directory.exists():
             return
         try:
-            files = dict(self.manifest()["files"])  # type: ignore[call-overload]
+            files: Any = self.manifest()["files"]
             wrong = [name for name, seen in files.items() if _digest_or_none(self.directory / name) != seen]
-        except (OSError, ValueError, KeyError, TypeError):  # the manifest itself
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):  # the manifest itself
             wrong = [MANIFEST]
         if wrong:
             names = f"{', '.join(wrong[:3])}{f' and {len(wrong) - 3} more' if len(wrong) > 3 else ''}"

@@ -4,6 +4,7 @@ import math
 import os
 import tempfile
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
@@ -131,6 +132,32 @@ def test_episodes_run_on_the_labelled_nodes_only(joined):
     assert joined.get(asked) == [labelled] * 3
     plain = [{**node, "Labels": {}} for node in nodes]
     assert len(episode_nodes(plain)) == 2
+
+
+def test_a_process_with_episodes_that_dies_ends_the_wait_for_its_rollouts(joined, monkeypatch, capsys):
+    from proverl.trainer import cluster
+
+    class Episodes:
+        async def run(self):
+            pass
+
+    class Ended(BaseException):
+        pass
+
+    def end(code):
+        raise Ended(code)
+
+    monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(os, "_exit", end)
+    workers = [joined.remote(num_cpus=0)(Episodes).remote() for _ in range(2)]
+    joined.get([worker.run.remote() for worker in workers])
+    over = Event()
+    over.set()
+    cluster.end_with_any(workers, over)  # does nothing any more
+    joined.kill(workers[1])
+    with pytest.raises(Ended, match="1"):
+        cluster.end_with_any(workers, Event())
+    assert "a process that runs episodes died" in capsys.readouterr().out
 
 
 def test_synthesis_on_its_nodes_makes_the_same_bytes_as_one_process(joined, cluster, tmp_path):

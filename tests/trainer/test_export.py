@@ -126,10 +126,35 @@ def test_what_is_not_there_is_named(run, tmp_path):
         export_run(run, run.folder)
 
 
-def test_the_command_copies_the_model_of_a_finished_run(tmp_path, start_model):
-    (tmp_path / "run" / "model").mkdir(parents=True)
+@pytest.fixture
+def finished(tmp_path, start_model):
+    """The folder of a run that has its model."""
+    export(save(changed(start_model), start_model, tmp_path / "actor"), tmp_path / "run" / "model", start_model)
     (tmp_path / "run" / "rollouts").mkdir()
-    (tmp_path / "run" / "model" / "config.json").write_text("{}")
-    told = CliRunner().invoke(app, [str(tmp_path / "run"), str(tmp_path / "copy")])
+    return tmp_path / "run"
+
+
+def test_the_command_copies_the_model_of_a_finished_run(finished, tmp_path):
+    told = CliRunner().invoke(app, [str(finished), str(tmp_path / "copy")])
     assert (told.exit_code, told.output.strip()) == (0, str(tmp_path / "copy"))
-    assert (tmp_path / "copy" / "config.json").read_text() == "{}"
+    files = {path.name: path.read_bytes() for path in (finished / "model").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "copy").iterdir()} == files
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (lambda model: (model / "model.safetensors").unlink(), "lacks weights in safetensors"),
+        (lambda model: (model / "config.json").write_text("{"), "config.json is damaged"),
+        (lambda model: truncate(model / "model.safetensors"), "model.safetensors is damaged"),
+    ],
+)
+def test_a_damaged_model_is_named_and_nothing_is_written(finished, tmp_path, harm, named):
+    harm(finished / "model")
+    told = CliRunner().invoke(app, [str(finished), str(tmp_path / "copy")])
+    assert (told.exit_code, named in told.output) == (2, True), told.output
+    assert not (tmp_path / "copy").exists()
+
+
+def truncate(file):
+    file.write_bytes(file.read_bytes()[:-1])

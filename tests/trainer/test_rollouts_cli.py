@@ -120,3 +120,36 @@ def test_a_record_that_this_code_does_not_reproduce_is_said(runs, task_of, tools
 def test_a_bad_change_is_one_sentence(runs):
     code, output = proverl("rescore", "8f14", "reward.bta=0", "--runs-dir", runs)
     assert code == 2 and output.strip().count("\n") == 0 and "reward.beta" in output
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [
+        (lambda stage: cut(stage / "rollouts" / "step-00002.parquet"), "step-00002.parquet is damaged"),
+        (lambda stage: (stage / "rollouts" / "step-00002.parquet").write_bytes(b""), "step-00002.parquet is damaged"),
+        (lambda stage: cut(stage / "rows.parquet"), "rows.parquet is damaged"),
+        (lambda stage: (stage / "rows.parquet").unlink(), "rows.parquet is not there"),
+    ],
+)
+def test_a_damaged_file_is_named(runs, harm, named):
+    harm(runs / "stages" / "grpo-1.partial")
+    for command in (("show", "8f14"), ("rescore", "8f14", "reward.beta=0")):
+        code, output = proverl(*command, "--runs-dir", runs)
+        assert (code, named in output) == (2, True), output
+
+
+@pytest.mark.parametrize("file", ["agent_loop.yaml", "verl.yaml"])
+def test_damaged_settings_are_named(runs, file):
+    (runs / "stages" / "grpo-1.partial" / file).write_text("a: [")
+    code, output = proverl("rescore", "8f14", "reward.beta=0", "--runs-dir", runs)
+    assert (code, f"{file} is damaged" in output) == (2, True), output
+
+
+def test_a_damaged_list_of_stages_is_named(runs):
+    (runs / "jobs" / "default-tiny-s0" / "stages.json").write_text("{")
+    code, output = proverl("show", "8f14", "--runs-dir", runs)
+    assert (code, "stages.json is damaged" in output) == (2, True), output

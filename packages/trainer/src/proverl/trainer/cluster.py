@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from inspect import signature
 from itertools import cycle, islice
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import ray
@@ -20,6 +21,7 @@ from proverl.trainer.run_folder import private_folder
 
 EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
+_LOOK_SECONDS = 5.0  # between two looks whether all processes with episodes live
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 
 
@@ -73,6 +75,19 @@ def episode_nodes(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
     able = [node for node in nodes if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
     labelled = [node for node in able if node["Labels"].get(EPISODES[0]) == EPISODES[1]]
     return [node["NodeID"] for node in labelled or able]
+
+
+def end_with_any(workers: Sequence[Any], over: Event) -> None:
+    """End this process when one of the actors dies before it is over: verl would wait for its rollouts for ever."""
+    while not over.wait(_LOOK_SECONDS):
+        try:
+            ray.get([worker.__ray_ready__.remote() for worker in workers])
+        except ray.exceptions.ActorDiedError as error:
+            if not over.is_set():
+                print(f"ActorDiedError: a process that runs episodes died: {str(error).splitlines()[0]}", flush=True)
+                os._exit(1)
+        except ray.exceptions.RayError:  # can't be reached for now
+            pass
 
 
 def _light_ray() -> None:

@@ -54,7 +54,8 @@ def _fit(config: DictConfig, paths: RunPaths) -> None:
     trainer = ppo.trainer(config, paths.metrics)
     trainer.init()
     note("models are loaded")
-    trainer.fit(agent_loops(config, trainer.get_llm_client()))
+    with agent_loops(config, trainer.get_llm_client()) as loops:
+        trainer.fit(loops)
 
 
 def _import_verl() -> None:

@@ -5,20 +5,17 @@ its start.
 """
 
 import asyncio
-import os
-import time
-from collections.abc import Sequence
-from threading import Thread
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
 from typing import Any
 
-import ray
 from tensordict import TensorDict
 from verl.trainer.ppo.v1 import AgentLoopManagerTQ
 from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopWorkerTQ
 
-from proverl.trainer.cluster import episode_places
+from proverl.trainer.cluster import end_with_any, episode_places
 
-_LOOK_SECONDS = 5.0  # between two looks whether all processes with episodes live
 _Worker = AgentLoopWorkerTQ.__ray_actor_class__
 
 
@@ -32,20 +29,6 @@ class ClusterAgentLoops(AgentLoopManagerTQ):
             )
             for place in episode_places(self.rollout_config.agent.num_workers)
         ]
-        Thread(target=end_with_any, args=[self.agent_loop_workers], name="episodes", daemon=True).start()
-
-
-def end_with_any(workers: Sequence[Any]) -> None:
-    """End this process when one of the actors dies: verl would wait for its rollouts for ever."""
-    while True:
-        try:
-            ray.get([worker.__ray_ready__.remote() for worker in workers])
-        except ray.exceptions.ActorDiedError as error:
-            print(f"ActorDiedError: a process that runs episodes has died: {str(error).splitlines()[0]}", flush=True)
-            os._exit(1)
-        except ray.exceptions.RayError:  # can't be reached for now, or Ray itself ends
-            pass
-        time.sleep(_LOOK_SECONDS)
 
 
 class LocalAgentLoops:
@@ -61,8 +44,15 @@ class LocalAgentLoops:
         asyncio.run_coroutine_threadsafe(self._worker.generate_sequences(prompts), self._loop).result()
 
 
-def agent_loops(config: Any, llm_client: Any) -> Any:
+@contextmanager
+def agent_loops(config: Any, llm_client: Any) -> Iterator[Any]:
     """The manager of agent loops: with Ray workers, or this process when that has no GPU to feed."""
     if config.trainer.device == "cpu":
-        return LocalAgentLoops(config, llm_client)
-    return ClusterAgentLoops.create(config=config, llm_client=llm_client, reward_loop_worker_handles=[])
+        yield LocalAgentLoops(config, llm_client)
+        return
+    loops, over = ClusterAgentLoops.create(config=config, llm_client=llm_client, reward_loop_worker_handles=[]), Event()
+    Thread(target=end_with_any, args=[loops.agent_loop_workers, over], name="episodes", daemon=True).start()
+    try:
+        yield loops
+    finally:
+        over.set()
