@@ -2,29 +2,36 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from endpoint_server import answer, serving
 
 from proverl.agent import Reply, ScriptedChat, ScriptedPolicy
 from proverl.core import Call, MalformedCall
-from proverl.evals.evaluation import evaluate, score_again
+from proverl.evals.evaluation import evaluate, score, score_again
 from proverl.evals.record import FILE, read_records
 from proverl.evals.tau2 import Tau2, UserSimulator
 
-SOME = Tau2(tasks=7, concurrency=2)
+SOME = Tau2(tasks=6, concurrency=2)
 SOLO = Tau2(solo=True, domains=("telecom",), tasks=6, concurrency=2)
+
+
+class Full(ScriptedChat):
+    """One without a token left."""
+
+    room = 0
 
 
 @dataclass(frozen=True)
 class ByItem:
-    """A policy with a script for some items and few words for the others."""
+    """A policy with a script for some items (None: no tokens for it) and few words for the others."""
 
     scripts: Mapping[str, tuple]
 
     def chat(self, task, limits, seed=0):
-        return ScriptedChat(self.scripts.get(task.id, ("Goodbye.",)))
+        script = self.scripts.get(task.id, ("Goodbye.",))
+        return Full() if script is None else ScriptedChat(script)
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +42,9 @@ def oracle(tmp_path_factory):
 
 def test_the_oracle_passes_and_doing_nothing_passes_what_asks_for_no_change(oracle):
     _, records = oracle
-    assert [record.figures["reward"] for record in records] == [1.0] * 7
+    assert [record.figures["reward"] for record in records] == [1.0] * 6
     floors = [record.floor["reward"] for record in records]
-    assert floors == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert floors == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
     for record in records:
         assert record.floor.keys() == record.figures.keys()
         assert record.detail == "user_stop"
@@ -56,11 +63,27 @@ def test_stored_answers_are_scored_again(oracle):
     assert again == read_records(folder) == records
 
 
+def test_a_result_file_of_tau2_is_scored(oracle, tmp_path):
+    (record,) = [record for record in oracle[1] if record.item == "retail/1"]
+    simulation = record.answer["simulation"] | {"trial": 2, "seed": 5, "reward_info": {"reward": 0.0}}
+    path = tmp_path / "results.json"
+    told = {"info": {"environment_info": {"domain_name": "retail"}}, "tasks": [], "simulations": [simulation]}
+    path.write_text(json.dumps(told))
+    read = Tau2().read_results(path)
+    assert [(one.item, one.trial, one.seed, one.position) for one in read] == [("retail/1", 2, 5, 51)]
+    assert score(Tau2(), read)[0].figures == record.figures
+    with pytest.raises(ValueError, match="has the task retail/1, which is not among"):
+        Tau2(domains=("airline",)).read_results(path)
+    path.write_text('{"simulations": []}')
+    with pytest.raises(ValueError, match="no result file of tau2"):
+        Tau2().read_results(path)
+
+
 def test_a_killed_evaluation_makes_only_the_attempts_that_it_lacks(oracle, tmp_path):
     folder, records = oracle
     lines = (folder / FILE).read_bytes().splitlines(keepends=True)
-    (tmp_path / FILE).write_bytes(b"".join(lines[:5]) + lines[5][:100])  # killed while it wrote the sixth
-    kept = {json.loads(line)["item"] for line in lines[:5]}
+    (tmp_path / FILE).write_bytes(b"".join(lines[:4]) + lines[4][:100])  # killed while it wrote the fifth
+    kept = {json.loads(line)["item"] for line in lines[:4]}
     made = []
 
     @dataclass(frozen=True)
@@ -74,10 +97,10 @@ def test_a_killed_evaluation_makes_only_the_attempts_that_it_lacks(oracle, tmp_p
     assert set(made) == {record.item for record in records} - kept and len(made) == 2
 
 
-def test_the_silent_policy_earns_the_floor(oracle, tmp_path):
-    records = evaluate(SOME, ScriptedPolicy(), tmp_path).records
+def test_the_silent_policy_earns_the_floor(tmp_path):
+    records = evaluate(replace(SOME, tasks=3), ScriptedPolicy(), tmp_path).records
     assert [record.figures for record in records] == [record.floor for record in records]
-    assert [record.floor for record in records] == [record.floor for record in oracle[1]]
+    assert [record.figures["reward"] for record in records] == [1.0, 0.0, 0.0]
 
 
 def test_solo_needs_no_user_and_takes_only_calls(tmp_path):
@@ -131,7 +154,7 @@ def asked(endpoint, tmp_path_factory):
     """Records by what the policy did, in retail and telecom, with an endpoint as the user."""
     settings = Tau2(
         domains=("retail", "telecom"),
-        tasks=22,
+        tasks=24,
         concurrency=4,
         call_seconds=10,
         max_steps=30,
@@ -161,6 +184,7 @@ def asked(endpoint, tmp_path_factory):
         "errors": (*[[Call("no_such_tool", {})]] * 12, bye),
         "both": (Reply("One moment.", (call, call)), bye),
         "steps": tuple([call] for _ in range(40)),
+        "no room": None,
         "mute user": ("Say nothing.", bye),
     }
     telecom = {"user tools": ("Please look.", bye), "stop words": ("###STOP###", bye)}
@@ -201,8 +225,9 @@ def test_the_orchestrators_rules_hold(asked):
     assert records["empty"].detail.startswith("agent_error: ValueError: AssistantMessage must have either content")
     assert records["errors"].detail == "too_many_errors" and records["errors"].calls == 10
     assert records["steps"].detail == "max_steps"
+    assert records["no room"].detail == "agent_error: no tokens left for a reply" and records["no room"].truncated
     assert results(records["both"]) == ["2.0", "2.0"]
-    assert {records[name].figures["reward"] for name in ("empty", "errors", "steps")} == {0.0}
+    assert {records[name].figures["reward"] for name in ("empty", "errors", "steps", "no room")} == {0.0}
     assert records["stop words"].detail.startswith("user_stop")  # an agent with a user has no words to stop with
     # what the user's model does wrong is no fault of the policy
     (failure,) = failures

@@ -220,6 +220,36 @@ class Tau2(Benchmark):
         }
         return {"simulation": simulation, "broken": ""}
 
+    def read_results(self, path: Path) -> list["Record"]:
+        """The simulations of a file that tau2's own command wrote (`tau2 run --save-to`). Raises ValueError."""
+        from proverl.evals.record import Record
+
+        try:
+            told = json.loads(path.read_text("utf-8"))
+            domain, simulations = told["info"]["environment_info"]["domain_name"], told["simulations"]
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{path} is no result file of tau2: info or simulations are lacking") from None
+        positions = {item.id: position for position, item in enumerate(self.items())}
+        records = []
+        for simulation in simulations:
+            item = f"{domain}/{simulation['task_id']}"
+            if item not in positions:
+                raise ValueError(f"{path} has the task {item}, which is not among those of the settings of evals.tau2")
+            records.append(
+                Record(
+                    item=item,
+                    position=positions[item],
+                    strata={"domain": domain},
+                    trial=simulation.get("trial") or 0,
+                    seed=simulation.get("seed") or 0,
+                    answer={"simulation": {**simulation, "reward_info": None}, "broken": ""},
+                    figures={},
+                    floor={},
+                    messages=simulation["messages"],
+                )
+            )
+        return records
+
     def notes(self, records: Sequence["Record"]) -> list[str]:
         """Whose figures these can be compared with."""
         told = [
@@ -230,8 +260,6 @@ class Tau2(Benchmark):
             told.append("Solo: no user, the agent works from a ticket with the user's tools; not the paper's setting.")
         elif any("user_completion_tokens" in record.figures for record in records):
             told.append(f"The user was {self.user.model} with {json.dumps(self.user.options)}.")
-        else:
-            told.append("The user was a script, not a model.")
         if self.trials > 1:
             told += [f"pass^k, {domain}: {_listed(values)}." for domain, values in pass_hats(records).items()]
         return told
