@@ -21,6 +21,14 @@ from proverl.trainer.run_folder import private_folder
 
 EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
+_PRIVATE = {
+    "RAY_prestart_worker_first_driver": "0",  # else each CPU slot gets an idle worker
+    "RAY_worker_niceness": "0",  # else other programs starve the training
+    # a busy machine is slow: Ray gives a worker 60 s to import all it needs, then starts another, without end
+    "RAY_worker_register_timeout_seconds": "600",
+    "RAY_gcs_server_port_wait_time_s": "600",
+    "RAY_gcs_server_request_timeout_seconds": "600",
+}
 _LOOK_SECONDS = 5.0  # between two looks whether all processes with episodes live
 _STORE_BYTES = 256 * 2**20  # of a CPU run: batches of small models
 
@@ -48,8 +56,7 @@ def ray_cluster(config: DictConfig, run: Path) -> Iterator[None]:
 def _private(ranks: int, folder: Path) -> Iterator[None]:
     """A Ray whose "GPU" slots stand for ranks, with as few processes as it has; it dies with this process."""
     _light_ray()
-    os.environ["RAY_prestart_worker_first_driver"] = "0"  # noqa: SIM112  else each CPU slot gets an idle worker
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  else other programs starve the training
+    os.environ |= _PRIVATE
     try:
         ray.init(
             num_cpus=4 * ranks + 4,  # slots that verl's placement groups ask for, not cores
