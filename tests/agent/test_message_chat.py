@@ -17,13 +17,14 @@ class Endpoint(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers: list[dict | int] = []
         self.requests: list[dict] = []
+        self.error = "busy"
 
 
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self):  # noqa: N802
         self.server.requests.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
         answer = self.server.answers.pop(0)
-        body = json.dumps({"error": {"message": "busy"}} if isinstance(answer, int) else answer).encode()
+        body = json.dumps({"error": {"message": self.server.error}} if isinstance(answer, int) else answer).encode()
         self.send_response(answer if isinstance(answer, int) else 200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -127,7 +128,7 @@ async def test_an_endpoint_that_keeps_failing_crashes_the_episode_with_its_messa
 async def test_no_choice_is_an_error(task, environment, policy, endpoint):
     endpoint.answers = [answer("a") | {"choices": []}]
     episode = await run_episode(task, environment, policy.chat(task, Limits()), Limits())
-    assert "no choice for model 'some-model'" in episode.error
+    assert "no chat completion: " in episode.error
 
 
 async def test_half_characters_of_an_endpoint_become_question_marks(task, environment, policy, endpoint):
@@ -142,3 +143,34 @@ async def test_a_task_without_tools_sends_none(task, environment, policy, endpoi
     endpoint.answers = [answer("a"), answer("b")]
     await run_episode(task, environment, policy.chat(task, Limits()), Limits())
     assert "tools" not in endpoint.requests[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"choices": None}, "no chat completion"),
+        ({"choices": [{"message": None}]}, "no chat completion"),
+        ({"choices": [{"message": {"tool_calls": [{"id": "x", "type": "function", "function": None}]}}]}, "no chat"),
+        ({"choices": "none today"}, "no chat completion"),
+    ],
+)
+async def test_an_answer_that_is_no_reply_is_named(task, environment, policy, endpoint, change, told):
+    endpoint.answers = [answer("Hello.") | change]
+    episode = await run_episode(task, environment, policy.chat(task, Limits()), Limits())
+    assert episode.stop == StopReason.CRASHED
+    assert episode.error.startswith("ValueError: the endpoint's answer is") and told in episode.error
+
+
+async def test_a_conversation_too_long_for_the_model_is_cut_not_failed(task, environment, policy, endpoint):
+    endpoint.answers = [400]
+    endpoint.error = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."
+    episode = await run_episode(task, environment, policy.chat(task, Limits()), Limits())
+    assert (episode.stop, episode.error) == (StopReason.TOKENS, "")
+
+
+async def test_options_that_only_the_server_knows_are_sent(task, environment, endpoint):
+    url = f"http://127.0.0.1:{endpoint.server_port}/v1"
+    endpoint.answers = [answer("Done.")]
+    asked = EndpointPolicy("some-model", url, "key", options={"chat_template_kwargs": {"enable_thinking": False}})
+    await asked.chat(task, Limits()).reply()
+    assert endpoint.requests[0]["chat_template_kwargs"] == {"enable_thinking": False}

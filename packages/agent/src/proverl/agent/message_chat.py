@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # the client takes seconds to import, and training never need
     from openai import AsyncOpenAI
 
 
+_TOO_LONG = ("context", "too long")  # how servers say that a prompt does not fit
+
+
 class MessageChat:
     """One conversation with an endpoint. Errors of the endpoint, after the client's retries, raise from `reply`."""
 
@@ -32,9 +35,13 @@ class MessageChat:
         self._asked: list[str] = []  # ids of the last reply's calls, still to be answered
         self._first_prompt: int | None = None
         self._used = 0
-        self._request: dict[str, Any] = {**(options or {}), "model": model}
+        self._model = model
+        # as part of the body: servers know more options than the client
+        self._body: dict[str, Any] = dict(options or {})
         if tools:
-            self._request["tools"] = render_tools(tools)
+            self._body["tools"] = render_tools(tools)
+        if limits.reply_tokens:
+            self._body["max_completion_tokens"] = limits.reply_tokens
 
     def observe(self, messages: Sequence[Message]) -> None:
         """Add messages; tool messages get the endpoint's own ids, in the order of the calls."""
@@ -49,17 +56,31 @@ class MessageChat:
             self._messages.append(kept)
 
     async def reply(self) -> Reply:
-        """Ask the endpoint. Raises openai.OpenAIError when it fails, ValueError when it returns no choice."""
-        if self._limits.reply_tokens:
-            self._request["max_completion_tokens"] = self._limits.reply_tokens
-        completion = await self._client.chat.completions.create(messages=self._messages, **self._request)
-        if not completion.choices:
-            raise ValueError(f"the endpoint returned no choice for model {self._request['model']!r}")
-        if completion.usage is not None:
-            if self._first_prompt is None:
-                self._first_prompt = completion.usage.prompt_tokens
-            self._used = completion.usage.prompt_tokens + completion.usage.completion_tokens - self._first_prompt
+        """Ask the endpoint; a conversation that is too long for its model is a reply that was cut before its first word.
+
+        Raises openai.OpenAIError when it fails, ValueError when what it returns is no reply.
+        """
+        from openai import BadRequestError
+
+        try:
+            completion = await self._client.chat.completions.create(
+                model=self._model, messages=self._messages, extra_body=self._body
+            )
+        except BadRequestError as error:
+            if any(word in str(error).lower() for word in _TOO_LONG):
+                return Reply("", (), "length")
+            raise
+        try:
+            return self._read(completion)
+        except (AttributeError, TypeError, IndexError) as error:  # the client reads whatever comes
+            raise ValueError(f"the endpoint's answer is no chat completion: {str(completion)[:200]!r}") from error
+
+    def _read(self, completion: Any) -> Reply:
         usage = completion.usage
+        if usage is not None:
+            if self._first_prompt is None:
+                self._first_prompt = usage.prompt_tokens
+            self._used = usage.prompt_tokens + usage.completion_tokens - self._first_prompt
         choice = completion.choices[0]
         text = _whole(choice.message.content or "")
         asked = [call for call in choice.message.tool_calls or () if call.type == "function"]
