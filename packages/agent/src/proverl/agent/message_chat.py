@@ -56,7 +56,7 @@ class MessageChat:
             self._messages.append(kept)
 
     async def reply(self) -> Reply:
-        """Ask the endpoint; a conversation that is too long for its model is a reply that was cut before its first word.
+        """Ask the endpoint; a conversation that is too long for its model gives a reply cut before its first word.
 
         Raises openai.OpenAIError when it fails, ValueError when what it returns is no reply.
         """
