@@ -7,7 +7,7 @@ import pytest
 from proverl.agent import Limits
 from proverl.trainer import ModelConfig, TrainerConfig
 from proverl.trainer.config import Architecture
-from proverl.trainer.estimate import PACKING, Gpu, architecture, estimate
+from proverl.trainer.estimate import PACKING, PADDED, Gpu, architecture, estimate
 
 H100 = Gpu(memory=80, tflops=989, bandwidth=3.35)
 SHAPE = Architecture(4096, 12288, 36, 32, 8, 128, 151936)
@@ -72,6 +72,27 @@ def test_longer_episodes_take_longer_and_one_that_is_no_longer_filtered_less():
     short = of(limits=Limits(prompt_tokens=12384, response_tokens=8192)).step_seconds
     assert short < of().step_seconds < of(filter_groups=3).step_seconds
     assert of(kl=0.0).step_seconds < of().step_seconds
+
+
+def test_padding_is_in_memory_and_seconds_of_the_trainer_alike():
+    for packs in ({PACKING: True}, {"actor_rollout_ref": {"model": {"use_remove_padding": True}}}):
+        padded, packed = parts(of()), parts(of(verl_overrides=packs))
+        for name in ("activations", "logits", "old probabilities", "reference", "gradient"):
+            assert padded[name] == pytest.approx(PADDED * packed[name])
+        for name in ("decode", "read prompts and results", "optimizer"):
+            assert padded[name] == packed[name]
+
+
+def test_a_downloaded_model_speaks_for_itself(tmp_path, monkeypatch):
+    from huggingface_hub import constants
+
+    snapshot = tmp_path / "models--owner--name" / "snapshots" / "0"
+    (tmp_path / "models--owner--name" / "refs").mkdir(parents=True)
+    (tmp_path / "models--owner--name" / "refs" / "main").write_text("0")
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text(json.dumps({"hidden_size": 64, "vocab_size": 100}))
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    assert architecture(ModelConfig(path="owner/name")) == Architecture(hidden_size=64, vocab_size=100)
 
 
 def test_what_does_not_fit_is_said_with_what_to_try():

@@ -120,7 +120,7 @@ def test_a_killed_run_gives_its_last_complete_checkpoint(run, start_model, tmp_p
 
 
 def test_what_is_not_there_is_named(run, tmp_path):
-    with pytest.raises(FileNotFoundError, match="no complete checkpoint of step 4; it holds global_step_3"):
+    with pytest.raises(FileNotFoundError, match="no complete checkpoint of step 4; it holds those of steps 3$"):
         export_run(run, tmp_path / "mine", step=4)
     with pytest.raises(FileExistsError, match="is there already"):
         export_run(run, run.folder)
@@ -158,3 +158,15 @@ def test_a_damaged_model_is_named_and_nothing_is_written(finished, tmp_path, har
 
 def truncate(file):
     file.write_bytes(file.read_bytes()[:-1])
+
+
+def test_a_finished_run_says_that_its_model_is_what_is_left_of_it(tmp_path):
+    paths = RunPaths(tmp_path / "run")
+    paths.model.mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match="of step 3; it holds none.*keeps its trained model only: .*run/model"):
+        export_run(paths, tmp_path / "mine", step=3)
+
+
+def test_a_run_before_its_first_checkpoint_says_so(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no complete checkpoint yet.*trainer.save_every"):
+        export_run(RunPaths(tmp_path / "run"), tmp_path / "mine")

@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import shutil
 import socket
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from proverl.trainer import ModelConfig, TrainerConfig
+from proverl.trainer import ModelConfig, TrainerConfig, check_requirements
 from proverl.trainer.config import Architecture
 from proverl.trainer.estimate import trained_parameters
 from proverl.trainer.machine import Gpu, Machine, Needs, absent_weights, look
@@ -132,6 +133,15 @@ def test_checkpoints_are_reckoned_from_the_weights(tmp_path):
     assert checkpoint_bytes(ModelConfig(path=str(tmp_path)), KEEP, str(tmp_path)) == 3 * 1000 * (4 + 8 + 4)
 
 
+def test_a_run_writes_no_more_checkpoints_than_it_has_steps_for():
+    model = ModelConfig(path="owner/model", architecture=Architecture(64, 128, 2, 4, 4, 16, 100))
+    sizes = [
+        checkpoint_bytes(model, TrainerConfig(steps=25, **settings), model.path)
+        for settings in ({"save_every": 10, "keep_checkpoints": 1000}, {"keep_checkpoints": 2})
+    ]
+    assert sizes[0] == sizes[1]
+
+
 def test_checkpoints_of_weights_not_here_are_reckoned_from_the_shape():
     shape = Architecture(64, 128, 2, 4, 4, 16, 100)
     model = ModelConfig(path="owner/model", architecture=shape)
@@ -160,8 +170,60 @@ def test_this_machine_carries_the_tiny_model(start_model, tmp_path):
         ("127.0.0.1:1", "nothing answers at the Ray address 127.0.0.1:1"),
         ("127.0.0.1:port", "nothing answers at the Ray address 127.0.0.1:port"),
         ("ray://head:10001", "must be in the cluster, so give HOST:PORT"),
+        ("head", "the Ray address is head; start it with"),
     ],
 )
 def test_a_ray_that_cannot_be_joined_is_named_at_once(start_model, tmp_path, address, sentence):
     (problem,) = preflight(GPU, TrainerConfig(ray=address, gpus_per_node=8), str(start_model), tmp_path)
     assert sentence in problem
+    assert ".;" not in problem
+
+
+@pytest.mark.parametrize("ray", ["", "auto"])
+def test_the_ray_that_the_environment_names_is_the_one_that_is_looked_for(start_model, tmp_path, monkeypatch, ray):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    (problem,) = preflight(GPU, TrainerConfig(ray=ray, gpus_per_node=8), str(start_model), tmp_path)
+    assert "nothing answers at the Ray address 127.0.0.1:1" in problem
+    (problem,) = preflight(GPU, TrainerConfig(ray="127.0.0.1:2", gpus_per_node=8), str(start_model), tmp_path)
+    assert "127.0.0.1:2" in problem
+
+
+def test_without_ray_all_is_said_that_can_be_known(tmp_path):
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    (weights / "config.json").write_text("{}")
+    told = preflight(GPU, TrainerConfig(ray="127.0.0.1:1", gpus_per_node=8), str(weights), tmp_path / "runs")
+    assert [text for text in told if "nothing answers" in text] == told[:1]
+    assert [text for text in told if "lacks model.safetensors" in text] == told[1:]
+
+
+def test_more_processes_than_cores_are_refused(start_model, tmp_path):
+    (problem,) = preflight(ModelConfig(), TrainerConfig(prompts=512, cpu_ranks=2048), str(start_model), tmp_path)
+    assert "trainer.cpu_ranks is 2048 and this machine has" in problem
+
+
+def requirements(model, folder):
+    return check_requirements(model, TrainerConfig(), folder / "runs")
+
+
+def test_a_format_of_another_family_is_named_with_the_one_that_fits(start_model, tmp_path):
+    assert requirements(ModelConfig(path=str(start_model)), tmp_path) == []
+    (problem,) = requirements(ModelConfig(path=str(start_model), format="qwen"), tmp_path)
+    assert problem.startswith("model.format is qwen, but ") and problem.endswith("; it fits model.format tiny")
+    (problem,) = requirements(ModelConfig(path=str(start_model), format="qwem"), tmp_path)
+    assert "known formats: tiny, qwen" in problem
+
+
+def test_a_tokenizer_without_a_chat_template_is_refused_in_one_sentence(start_model, tmp_path):
+    base = shutil.copytree(start_model, tmp_path / "base")
+    (base / "chat_template.jinja").unlink()
+    (problem,) = requirements(ModelConfig(path=str(base)), tmp_path)
+    assert (
+        problem == f"the tokenizer of {base} has no chat template; set model.path to an instruct model, which has one"
+    )
+
+
+def test_an_adapter_is_no_wider_than_the_model(start_model, tmp_path):
+    wide = TrainerConfig(lora_rank=4096)
+    (problem,) = check_requirements(ModelConfig(path=str(start_model)), wide, tmp_path / "runs")
+    assert "trainer.lora_rank is 4096; it must be at most the model's hidden size" in problem

@@ -16,13 +16,17 @@ _EDGE = 2**20  # bytes at either end of a file that its print is of: weights are
 
 def latest(folder: Path) -> int:
     """Step of the last complete checkpoint, 0 when there is none."""
-    return max((_step(path) for path in folder.glob("global_step_*") if complete(path)), default=0)
+    return max(steps(folder), default=0)
 
 
 def best(folder: Path) -> int:
     """Step of the complete checkpoint that was best on the dev split, or else of the last one."""
-    steps = [_step(path) for path in folder.glob("global_step_*") if complete(path)]
-    return validation.best_step(RunPaths(folder.parent).metrics, steps) or latest(folder)
+    return validation.best_step(RunPaths(folder.parent).metrics, steps(folder)) or latest(folder)
+
+
+def steps(folder: Path) -> list[int]:
+    """The steps of all complete checkpoints, in order."""
+    return sorted(_step(path) for path in folder.glob("global_step_*") if complete(path))
 
 
 def complete(checkpoint: Path) -> bool:

@@ -1,7 +1,7 @@
 """What a GRPO run is: the Hydra groups `trainer` and `model`."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 
@@ -20,6 +20,11 @@ class Architecture:
     head_dim: int = 0
     vocab_size: int = 0
     tie_word_embeddings: bool = False
+
+    def __post_init__(self) -> None:
+        for size in fields(self):
+            if getattr(self, size.name) < 0:
+                raise ValueError(f"model.architecture.{size.name} is {getattr(self, size.name)}; it must be at least 0")
 
     @property
     def layer(self) -> int:
@@ -147,7 +152,7 @@ class TrainerConfig:
                 raise ValueError(f"trainer.{name} is {value!r}; it must be at most {most}")
         if not self.temperature > 0:
             raise ValueError("trainer.temperature is 0; GRPO needs rollouts that differ, so it must be above 0")
-        for name in ("clip", "gpu_memory"):
+        for name in ("learning_rate", "clip", "gpu_memory"):
             if getattr(self, name) == 0:
                 raise ValueError(f"trainer.{name} is 0; it must be above 0")
         for names, count in (("steps x trainer.prompts", self.rows), ("prompts x trainer.rollouts", self.episodes)):
@@ -158,23 +163,30 @@ class TrainerConfig:
         self._check_selection()
 
     def _check_parallel(self) -> None:
-        if self.ranks % self.tensor_parallel:
+        if self.gpus_per_node and self.ranks % self.tensor_parallel:
             raise ValueError(
                 f"trainer.tensor_parallel is {self.tensor_parallel}; it must divide the {self.ranks} GPUs of "
                 "trainer.nodes x trainer.gpus_per_node"
             )
         if self.episodes % self.ranks:
+            processes = "processes of trainer.cpu_ranks"
+            named = "GPUs of trainer.nodes x trainer.gpus_per_node" if self.gpus_per_node else processes
             raise ValueError(
                 f"trainer.prompts x trainer.rollouts is {self.episodes}; it must be a multiple of the "
-                f"{self.ranks} {'GPUs' if self.gpus_per_node else 'processes of trainer.cpu_ranks'}"
+                f"{self.ranks} {named}"
             )
 
     def _check_combination(self) -> None:
         """Refuse what verl can't do, or does otherwise than one would think."""
         if not self.gpus_per_node:
-            for name, only in (("engine", "fsdp2"), ("mode", "sync")):
+            for name, only in (("engine", "fsdp2"), ("mode", "sync"), ("nodes", 1), ("tensor_parallel", 1)):
                 if getattr(self, name) != only:
-                    raise ValueError(f"trainer.{name} is {getattr(self, name)!r}, which needs GPUs; it must be {only}")
+                    raise ValueError(
+                        f"trainer.{name} is {getattr(self, name)!r}, which needs GPUs, and there are none "
+                        f"(trainer.gpus_per_node is 0): add a profile with GPUs, e.g. profile=h100x8, or make it {only}"
+                    )
+        if self.kl_in == "reward" and not self.kl:
+            raise ValueError("trainer.kl_in is 'reward', but trainer.kl is 0: set kl above 0, or kl_in to loss")
         if (self.mode == "separate_async") != (self.rollout_nodes > 0):
             raise ValueError(
                 f"trainer.rollout_nodes is {self.rollout_nodes} in mode {self.mode}; it must be at least 1 in mode "

@@ -1,25 +1,27 @@
 """What a GRPO step needs of each GPU, reckoned beforehand: memory by part and seconds by phase, with their formulas.
 
 Estimates for a dense model on FSDP2 in mode sync. Left out: the collectives' buffers, fragmentation, tools that take
-long, handing the new weights to the sampler, and, in the seconds, what is computed for padding. Lengths are in tokens,
-sizes in bytes.
+long, and handing the new weights to the sampler. Lengths are in tokens, sizes in bytes.
 """
 
 import json
 from dataclasses import dataclass, fields
-from pathlib import Path
+
+from omegaconf import OmegaConf
 
 from proverl.agent.limits import Limits
 from proverl.trainer.config import Architecture, ModelConfig, TrainerConfig
+from proverl.trainer.machine import config_file
 
 GIB = 2**30
 FILLED = 0.25  # of the token limits, by an average episode
-PADDED = 2.0  # tokens of a forward pass over its bound: verl pads rows to the longest beside them, unless it packs
+PADDED = 2.0  # tokens that the trainer computes over those of the rows: verl pads to the longest, unless it packs
 PACKING = "actor_rollout_ref.model.use_remove_padding"
 COMPUTE, BANDWIDTH = 0.35, 0.6  # of the GPU's peaks that are reached
 
 SYMBOLS = (
-    "P parameters, A the trained ones, G GPUs, T tokens of a forward pass (its bound, twice that without packing), "
+    f"P parameters, A the trained ones, G GPUs, d padding ({PADDED:g}, 1 when packing), T tokens of a forward pass "
+    "(d times its bound), "
     "h hidden size, f MLP size, L layers, V vocabulary, K KV heads x head size, t tensor_parallel, M the GPU's memory; "
     "N tokens of a step, c episodes decoded at once, w their waves, p and r tokens of an average prompt and response "
     f"({FILLED:.0%} of the limits), "
@@ -86,9 +88,9 @@ class Estimate:
 
 
 def architecture(model: ModelConfig) -> Architecture:
-    """The model's shape: that of a local folder's config.json, else of its config; all 0 when it is not known."""
-    file = Path(model.path) / "config.json"
-    if not model.path or not file.exists():
+    """The model's shape: that of its config.json where it is here, else of its config; all 0 when it is not known."""
+    file = config_file(model.path)
+    if file is None:
         return model.architecture
     read = json.loads(file.read_text())
     found = {field.name: read[field.name] for field in fields(Architecture) if read.get(field.name) is not None}
@@ -119,7 +121,7 @@ def trained_parameters(trainer: TrainerConfig, shape: Architecture) -> int:
 
 def _update_memory(trainer: TrainerConfig, shape: Architecture, limits: Limits) -> list[Part]:
     bound = max(trainer.micro_batch_tokens, limits.prompt_tokens + limits.response_tokens)
-    tokens = bound if trainer.verl_overrides.get(PACKING) else PADDED * bound
+    tokens = _padding(trainer) * bound
     hidden, layers, ranks = shape.hidden_size, shape.num_hidden_layers, trainer.ranks
     trained = trained_parameters(trainer, shape)
     sizes = (
@@ -164,16 +166,25 @@ def _seconds(trainer: TrainerConfig, shape: Architecture, limits: Limits, gpu: G
     episodes = trainer.prompts * trainer.rollouts * max(1, trainer.filter_groups)
     compute = trainer.ranks * gpu.tflops * 1e12 * COMPUTE
     flops = shape.parameters * trainer.prompts * trainer.rollouts * (prompt + response)
+    padded = _padding(trainer) * flops
     mine = episodes * trainer.tensor_parallel / trainer.ranks  # episodes of one sampler
     at_once = max(1.0, min(mine, trainer.parallel_sequences, cache_tokens / (prompt + response)))
     read = 2 * shape.parameters / trainer.tensor_parallel
     read += at_once * (prompt + response / 2) * _token_bytes(trainer, shape)
     decode = max(1.0, mine / at_once) * response * read / (gpu.bandwidth * 1e12 * BANDWIDTH)
-    reference = 2 * flops / compute if trainer.kl else 0.0
+    reference = 2 * padded / compute if trainer.kl else 0.0
     return [
         Part("sample", "read prompts and results", "2 P N / (G C)", 2 * flops / compute),
         Part("sample", "decode", "w r (2 P / t + 4 c (p + r/2) L K / t) / B", decode),
-        Part("update", "old probabilities", "2 P N / (G C)", 2 * flops / compute),
-        Part("update", "reference", "2 P N / (G C)", reference),
-        Part("update", "gradient", "8 P N / (G C)", 8 * flops / compute),
+        Part("update", "old probabilities", "2 d P N / (G C)", 2 * padded / compute),
+        Part("update", "reference", "2 d P N / (G C)", reference),
+        Part("update", "gradient", "8 d P N / (G C)", 8 * padded / compute),
     ]
+
+
+def _padding(trainer: TrainerConfig) -> float:
+    """Tokens that the trainer computes over tokens of the rows."""
+    overrides = OmegaConf.create()
+    for key, value in trainer.verl_overrides.items():  # dotted names, or a tree
+        OmegaConf.update(overrides, key.removeprefix("+"), value)
+    return 1.0 if OmegaConf.select(overrides, PACKING) else PADDED

@@ -29,7 +29,9 @@ app = typer.Typer(help="Write a trained model as a Hugging Face folder.")
 def command(
     run: Annotated[str, typer.Argument(help="An MLflow run's id, a job's folder, or a GRPO stage's folder")],
     target: Annotated[Path, typer.Argument(help="Folder to write; must not be there yet")],
-    step: Annotated[int, typer.Option(help="Checkpoint to take; 0 is the trained model, or else the last one")] = 0,
+    step: Annotated[
+        int, typer.Option(min=0, help="Checkpoint to take; 0 is the trained model, or else the last one")
+    ] = 0,
     runs_dir: Annotated[Path, typer.Option(help="The runs folder, where an MLflow run is looked up")] = Path("runs"),
 ) -> None:
     """Write a trained model as a Hugging Face folder that `vllm serve` takes."""
@@ -53,12 +55,20 @@ def export_run(paths: RunPaths, target: Path, step: int = 0) -> Path:
     step = step or checkpoints.latest(paths.checkpoints)
     saved = paths.checkpoints / f"global_step_{step}"
     if not checkpoints.complete(saved):
-        kept = [path.name for path in sorted(paths.checkpoints.glob("global_step_*")) if checkpoints.complete(path)]
-        raise FileNotFoundError(
-            f"{paths.folder} holds no complete checkpoint of step {step}; it holds {', '.join(kept) or 'none'}"
-        )
+        raise FileNotFoundError(_absent(paths, step))
     checkpoints.check(saved)
     return export(saved / "actor", target, str(OmegaConf.load(paths.verl).actor_rollout_ref.model.path))
+
+
+def _absent(paths: RunPaths, step: int) -> str:
+    """What there is in place of a checkpoint that is not there."""
+    kept = checkpoints.steps(paths.checkpoints)
+    there = f"it holds those of steps {', '.join(map(str, kept))}" if kept else "it holds none"
+    if paths.model.exists():
+        there += f", since a finished run keeps its trained model only: {paths.model}, exported without --step"
+    elif not kept:
+        return f"{paths.folder} holds no complete checkpoint yet; the first one comes after trainer.save_every steps"
+    return f"{paths.folder} holds no complete checkpoint of step {step}; {there}"
 
 
 def export(saved: Path, target: Path, start: str | Path) -> Path:

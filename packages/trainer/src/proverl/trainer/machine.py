@@ -113,7 +113,7 @@ def absent_weights(weights: str) -> tuple[str, ...]:
     """Files that a model's folder lacks, or all of a Hugging Face id that is neither cached nor to be had here."""
     folder = Path(weights)
     if not folder.is_dir():
-        return () if _downloaded(weights) or _reachable(weights) else (weights,)
+        return () if config_file(weights) or _reachable(weights) else (weights,)
     index = folder / "model.safetensors.index.json"
     wanted = set(json.loads(index.read_text())["weight_map"].values()) if index.exists() else {"model.safetensors"}
     return tuple(sorted(name for name in {"config.json", *wanted} if not (folder / name).exists()))
@@ -130,13 +130,19 @@ def parameters(weights: str) -> int:
     return size // (2 if dtype in ("bfloat16", "float16") else 4)
 
 
-def _downloaded(name: str) -> bool:
+def config_file(weights: str) -> Path | None:
+    """The config.json of a model's folder, or of a Hugging Face id in the cache; None when it is not here."""
+    if not weights:
+        return None
+    if (file := Path(weights) / "config.json").exists():
+        return file
     from huggingface_hub import try_to_load_from_cache
 
     try:
-        return isinstance(try_to_load_from_cache(name, "config.json"), str)
+        found = try_to_load_from_cache(weights, "config.json")
     except ValueError:  # not of the form OWNER/NAME
-        return False
+        return None
+    return Path(found) if isinstance(found, str) else None
 
 
 def _reachable(name: str) -> bool:

@@ -7,6 +7,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ _FULL = 0.95  # of its disk, where Ray stops to store objects
 _SHARED_MEMORY = 2 * 2**30  # for NCCL and Ray's objects; containers have 64 MiB unless told
 _ANSWER_SECONDS = 120.0  # a node's first worker has to start
 _CONNECT_SECONDS = 5.0
+_RANKS = 2  # processes that a machine of one core bears too
 
 
 def preflight(model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path) -> list[str]:
@@ -27,15 +29,22 @@ def preflight(model: ModelConfig, trainer: TrainerConfig, weights: str, folder: 
     folder = folder.resolve()
     address = ray_address(trainer) if model.gpu else ""
     if address:
-        return _cluster_problems(address, model, trainer, weights, folder)
+        try:
+            return _cluster_problems(address, model, trainer, weights, folder)
+        except _NoRay as error:
+            told = [str(error)]
+    else:
+        told = list(_one_machine_problems(model, trainer))
     with _listener("127.0.0.1") as listener:
         needs = _needs(model, trainer, weights, folder, "", listener)
-        return [*_one_machine_problems(model, trainer), *problems(look(needs), needs)]
+        if address:  # what can be known without Ray: this machine has the weights and the disk that the others have
+            needs = replace(needs, gpus=0)
+        return [*told, *problems(look(needs), needs)]
 
 
 def ray_address(trainer: TrainerConfig) -> str:
-    """The address of the Ray to join, "" for one that the run starts: `trainer.ray`, else RAY_ADDRESS."""
-    return trainer.ray or os.environ.get("RAY_ADDRESS", "")
+    """The address of the Ray to join, "" for one that the run starts: `trainer.ray`, or RAY_ADDRESS for auto and ""."""
+    return (os.environ.get("RAY_ADDRESS") or trainer.ray) if trainer.ray in ("", "auto") else trainer.ray
 
 
 def checkpoint_bytes(model: ModelConfig, trainer: TrainerConfig, weights: str) -> int:
@@ -49,7 +58,8 @@ def checkpoint_bytes(model: ModelConfig, trainer: TrainerConfig, weights: str) -
     if trainer.lora_rank:
         trained = trained_parameters(trainer, shape)
         held += trained
-    return (trainer.keep_checkpoints + 1) * 8 * (held + trained)
+    made = -(-trainer.steps // trainer.save_every)
+    return min(trainer.keep_checkpoints + 1, made) * 8 * (held + trained)
 
 
 def problems(machine: Machine, needs: Needs) -> Iterator[str]:
@@ -107,12 +117,15 @@ def _gpu_problems(machine: Machine, needs: Needs) -> Iterator[str]:
         )
 
 
+class _NoRay(Exception):
+    """There is no Ray to join at the address; the message is for the user."""
+
+
 def _cluster_problems(
     address: str, model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path
 ) -> list[str]:
-    """The faults of a running Ray cluster, found by joining it for a moment."""
-    if refused := _address_problem(address):
-        return [refused]
+    """The faults of a running Ray cluster, found by joining it for a moment. Raises _NoRay."""
+    _check_address(address)
     # read when Ray is imported: else it sees `uv run` and installs an environment for its workers
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     import ray
@@ -128,7 +141,8 @@ def _cluster_problems(
             include_dashboard=False,
         )
     except (OSError, RuntimeError, ValueError, TimeoutError) as error:
-        return [f"Ray at {address!r} can't be joined: {str(error).strip().splitlines()[0]}; {_START_RAY}"]
+        said = str(error).strip().splitlines()[0].split(". ")[0].rstrip(".")
+        raise _NoRay(f"Ray at {address!r} can't be joined ({said}); {_START_RAY}") from None
     try:
         here = ray.util.get_node_ip_address()
         with _listener(here) as listener, tempfile.NamedTemporaryFile(dir=folder, prefix=".preflight-") as mark:
@@ -140,21 +154,25 @@ def _cluster_problems(
 
 
 _NODES = "trainer.nodes and trainer.rollout_nodes"
-_START_RAY = "start it with `ray start`, set profile.ray to its HOST:PORT, or to nothing to train on this machine alone"
+_START_RAY = (
+    "start it with `ray start`, set profile.ray or RAY_ADDRESS to its HOST:PORT, or both to nothing to train on this "
+    "machine alone"
+)
 
 
-def _address_problem(address: str) -> str:
-    """Said here because Ray itself would wait for minutes."""
+def _check_address(address: str) -> None:
+    """Said here because Ray itself would wait for minutes, and log what it does meanwhile. Raises _NoRay."""
+    if address == "auto":
+        return  # Ray knows at once whether there is one
     if "://" in address:
-        return f"the Ray address is {address}; the training process must be in the cluster, so give HOST:PORT"
+        raise _NoRay(f"the Ray address is {address}; the training process must be in the cluster, so give HOST:PORT")
     host, colon, port = address.rpartition(":")
     if not colon:
-        return ""  # auto: Ray knows at once whether there is one
+        raise _NoRay(f"the Ray address is {address}; {_START_RAY}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
     except (OSError, ValueError) as error:
-        return f"nothing answers at the Ray address {address} ({error}); {_START_RAY}"
-    return ""
+        raise _NoRay(f"nothing answers at the Ray address {address} ({error}); {_START_RAY}") from None
 
 
 def _training_nodes(needs: Needs) -> list[Mapping[str, Any]]:
@@ -165,6 +183,9 @@ def _training_nodes(needs: Needs) -> list[Mapping[str, Any]]:
 
 
 def _one_machine_problems(model: ModelConfig, trainer: TrainerConfig) -> Iterator[str]:
+    cores = len(os.sched_getaffinity(0))
+    if not model.gpu and trainer.cpu_ranks > max(cores, _RANKS):
+        yield f"trainer.cpu_ranks is {trainer.cpu_ranks} and this machine has {cores} cores; set it to {cores} or fewer"
     nodes = trainer.nodes + trainer.rollout_nodes
     if model.gpu and nodes > 1:
         yield (
@@ -188,14 +209,19 @@ def _ray_problems(trainer: TrainerConfig, needs: Needs) -> Iterator[str]:
 
 
 def _node_problems(needs: Needs) -> Iterator[str]:
-    """Ask every node that may train, all at once."""
+    """Ask every node that may train or run episodes, all at once; of the latter only what episodes need."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+    from proverl.trainer.cluster import episode_nodes
+
+    wanted = dict.fromkeys(episode_nodes(ray.nodes()), replace(needs, gpus=0, disk=0))
+    wanted |= {node["NodeID"]: needs for node in _training_nodes(needs)}
+    nodes = {node["NodeID"]: node for node in ray.nodes()}
     ask = ray.remote(num_cpus=0, max_retries=0)(look)
     asked = {
-        ask.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(needs): node
-        for node in _training_nodes(needs)
+        ask.options(scheduling_strategy=NodeAffinitySchedulingStrategy(name, soft=False)).remote(its): nodes[name]
+        for name, its in wanted.items()
     }
     if not asked:
         return
@@ -203,7 +229,7 @@ def _node_problems(needs: Needs) -> Iterator[str]:
     for answer in answered:
         try:
             machine = ray.get(answer)
-            yield from (f"{machine.name}: {text}" for text in problems(machine, needs))
+            yield from (f"{machine.name}: {text}" for text in problems(machine, wanted[asked[answer]["NodeID"]]))
         except ray.exceptions.RayError as error:
             name, last = asked[answer]["NodeManagerHostname"], str(error).strip().splitlines()[-1]
             yield f"{name}: it can't run proverl.trainer ({last}); every node needs the same environment"

@@ -3,9 +3,12 @@
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from proverl.agent import ChatTemplate, tool_format
+from proverl.agent.formats import FORMATS
 from proverl.trainer.config import ModelConfig, TrainerConfig
+from proverl.trainer.estimate import architecture
 from proverl.trainer.preflight import preflight
 
 _VERL = "0.9.1"
@@ -25,7 +28,8 @@ def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path)
 
     Empty when the run can start.
     """
-    problems = [_verl_problem(), _format_problem(model), *_machine_problems(model, trainer, folder)]
+    problems = [_verl_problem(), _format_problem(model), _adapter_problem(model, trainer)]
+    problems += _machine_problems(model, trainer, folder)
     if model.gpu:
         problems += [_vllm_problem(model), _megatron_problem(trainer)]
     elif trainer.gpus_per_node > 0:
@@ -40,11 +44,37 @@ def _template_problems(model: ModelConfig) -> list[str]:
     """Why the model's tokenizer can't be used; the slowest check, so only where nothing else is missing."""
     from transformers import AutoTokenizer
 
+    path = model_path(model)
     try:
-        ChatTemplate(AutoTokenizer.from_pretrained(model_path(model)), tool_format(model.format))
+        tokenizer = AutoTokenizer.from_pretrained(path)
     except (OSError, ValueError) as error:
-        return [f"model.format: {error}"]
-    return []
+        return [f"the tokenizer of {path} can't be loaded ({str(error).splitlines()[0].rstrip('.')}); see model.path"]
+    reason = _unfit(tokenizer, model.format)
+    if not reason:
+        return []
+    if not tokenizer.chat_template:
+        return [f"the tokenizer of {path} has no chat template; set model.path to an instruct model, which has one"]
+    fits = [
+        name for name, known in FORMATS.items() if "chat_template" not in known.options and not _unfit(tokenizer, name)
+    ]
+    hint = f"it fits model.format {' or '.join(fits)}" if fits else f"nor does it fit another of {', '.join(FORMATS)}"
+    return [f"model.format is {model.format}, but {reason}; {hint}"]
+
+
+def _unfit(tokenizer: Any, name: str) -> str:
+    """Why the tokenizer's chat template can't be used with a format, or ""."""
+    try:
+        ChatTemplate(tokenizer, tool_format(name))
+    except ValueError as error:
+        return " ".join(str(error).split())
+    return ""
+
+
+def _adapter_problem(model: ModelConfig, trainer: TrainerConfig) -> str:
+    widest = architecture(model).hidden_size
+    if not widest or trainer.lora_rank <= widest:
+        return ""
+    return f"trainer.lora_rank is {trainer.lora_rank}; it must be at most the model's hidden size, {widest}"
 
 
 def _verl_problem() -> str:
