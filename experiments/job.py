@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +20,25 @@ from experiments.provenance import provenance
 from experiments.report import curve, episode_pages, figures, markdown, probe_table, table, ui_command
 from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
-from experiments.training_plan import estimated, final_verl_config, gpu, tables
+from experiments.training_plan import changed_settings, estimated, final_verl_config, gpu, tables
 from proverl.trainer.run_folder import STAGES_FILE
 
 
 def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -> Path | None:
     """Run a job and return the path of its figures, which is also the last line printed (None for `plan=true`).
 
-    Raises ConfigError when this machine lacks something that a stage to compute needs.
+    Raises ConfigError when this machine lacks something that a stage to compute needs, also after a plan.
     """
     cache = StageCache(Path(config.runs_dir) / "stages")
     missing = lacking(config, stages, cache)
     if config.plan:
         if "grpo" in config.stages:
-            _show_training(config, screen)
+            _show_training(config, folder, screen)
         screen.console.print(plan(config, stages, cache))
-        for sentence in missing:
-            screen.say(f"Needs: {sentence}")
-        return None
     if missing:
-        raise ConfigError("\n".join(missing))
+        raise ConfigError("\n".join(f"Needs: {sentence}" if config.plan else sentence for sentence in missing))
+    if config.plan:
+        return None
     screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen) as tracker:
         _name_stages(folder, entries(config, stages, cache))
@@ -58,10 +57,21 @@ def _name_stages(folder: Path, found: Mapping[str, Entry]) -> None:
     (folder / STAGES_FILE).write_text(json.dumps(places, indent=1) + "\n")
 
 
-def _show_training(config: Config, screen: Screen) -> None:
-    screen.console.out(final_verl_config(config), highlight=False)
+def _show_training(config: Config, folder: Path, screen: Screen) -> None:
+    with suppress(ValueError):  # overrides that verl does not know are among what is missing
+        final, path = final_verl_config(config), folder / "verl.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(OmegaConf.to_yaml(final, resolve=True))
+        screen.say("verl's settings where they differ from its defaults:")
+        for key, value in changed_settings(config, final).items():
+            screen.say(f"  {key}: {json.dumps(value)}")
+        screen.say(f"All of verl's settings: {path}")
     found = estimated(config)
     if found is None:
+        if config.trainer.gpus_per_node:
+            screen.say(
+                "Memory and time are not reckoned: model.architecture must hold the sizes in the model's config.json"
+            )
         return
     for part in tables(config, found):
         screen.console.print(part)

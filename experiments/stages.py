@@ -7,19 +7,22 @@ Heavy imports (torch, verl) stand inside the functions: a typing mistake must no
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from experiments.config import Config, RunError
 from experiments.evaluations import after, before, probed
 from experiments.pipeline import Inputs, Rows, Stage
 from experiments.report import METRICS
 from experiments.requirements import CHECKPOINTS, MODEL, SYNTH_CODE, model_needs
-from experiments.training_plan import training_seconds
+from experiments.training_plan import final_verl_config, training_seconds
 from proverl.core import Task
 
 if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
     from proverl.synth.teachers.endpoint import EndpointTeacher
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
@@ -172,7 +175,31 @@ def _grpo_needs(config: Config) -> list[str]:
             f"{config.synth.heldout_tasks} held-out tasks: set synth.heldout_tasks to "
             f"{evaluated + trainer.dev_tasks}, or fewer evals.heldout.tasks."
         )
+    if trainer.verl_overrides:
+        told += _refused_by_verl(lambda: final_verl_config(config, False), trainer.verl_overrides, "trainer")
     return told
+
+
+def _sft_needs(config: Config) -> list[str]:
+    from proverl.trainer import RunPaths, model_path, sft_verl_config
+
+    def settings() -> "DictConfig":
+        sft, path, paths = replace(config.sft, verl_overrides={}), str(model_path(config.model)), RunPaths(Path("RUN"))
+        tasks = config.synth.train_tasks
+        return sft_verl_config(sft, config.model, path, config.envs.limits, paths, config.seed, tasks)
+
+    return model_needs(config) + _refused_by_verl(settings, config.sft.verl_overrides, "sft")
+
+
+def _refused_by_verl(settings: "Callable[[], DictConfig]", overrides: dict[str, Any], group: str) -> list[str]:
+    """What verl can't do with these settings and the user's overrides of them, a sentence each."""
+    from proverl.trainer.verl_check import verl_problems
+
+    try:
+        told = verl_problems(settings(), overrides, f"{group}.verl_overrides")
+    except (ValueError, FileNotFoundError) as error:
+        told = [str(error)]
+    return [f"{text.rstrip('.')}." for text in told]
 
 
 def _probed(config: Config) -> float:
@@ -221,7 +248,7 @@ _TRAINING = (
         reads=("synth",),
         work=_sft,
         rows=Rows(METRICS, "step", lambda config: config.sft.steps(config.synth.train_tasks), "sft/step"),
-        needs=model_needs,
+        needs=_sft_needs,
         resumes=True,
         seconds=lambda c: c.profile.startup_seconds + c.sft.epochs * c.synth.train_tasks * c.profile.sft_task_seconds,
     ),

@@ -1,22 +1,43 @@
 """What `plan=true` says of the training: the final verl config, and memory and time of a step on each GPU."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from omegaconf import OmegaConf
+from omegaconf import DictConfig, OmegaConf
 from rich.table import Table
 
 from experiments.config import Config
 from proverl.trainer import RunPaths, model_path, verl_config
 from proverl.trainer.estimate import SYMBOLS, Estimate, Gpu, Part, architecture, estimate
+from proverl.trainer.verl_config import grpo_defaults
 
 
-def final_verl_config(config: Config) -> str:
-    """The whole config that verl would get, as YAML; its paths are those of a run in the folder RUN."""
-    paths = RunPaths(Path("RUN"))
+def final_verl_config(config: Config, overrides: bool = True) -> DictConfig:
+    """The config that verl would get, `trainer.verl_overrides` in it or not; its paths are those of a run in RUN.
+
+    Raises ValueError for overrides that verl's config does not know.
+    """
+    trainer = config.trainer if overrides else replace(config.trainer, verl_overrides={})
     path = str(model_path(config.model))
-    made = verl_config(config.trainer, config.model, path, config.envs.limits, paths, config.seed)
-    return OmegaConf.to_yaml(made, resolve=True)
+    return verl_config(trainer, config.model, path, config.envs.limits, RunPaths(Path("RUN")), config.seed)
+
+
+def changed_settings(config: Config, final: DictConfig) -> dict[str, Any]:
+    """What differs from verl's own defaults, by dotted name; what only follows from another setting is left out."""
+    before = dict(_dotted(OmegaConf.to_container(grpo_defaults(config.trainer))))
+    after = dict(_dotted(OmegaConf.to_container(final)))
+    absent = object()
+    return {key: value for key, value in after.items() if before.get(key, absent) != value}
+
+
+def _dotted(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _dotted(item, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
 
 
 def estimated(config: Config) -> Estimate | None:

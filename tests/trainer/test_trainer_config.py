@@ -1,5 +1,6 @@
 """What `TrainerConfig` refuses, and the one function that turns it into verl's config."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from proverl.agent import Limits
-from proverl.trainer import ModelConfig, RunPaths, TrainerConfig, verl_config
-from proverl.trainer.sft_config import SFTConfig
+from proverl.trainer import ModelConfig, RunPaths, SFTConfig, TrainerConfig, sft_verl_config, verl_config
+from proverl.trainer.config import Architecture
+from proverl.trainer.verl_check import problems, verl_problems
 
 LIMITS = Limits(prompt_tokens=1024, response_tokens=640)
 PAPER = TrainerConfig(
@@ -36,13 +38,13 @@ def config_of(trainer=None, model=None, limits=LIMITS, seed=0, path="/models/sta
         ("prompts", 0),
         ("rollouts", 1),
         ("learning_rate", -1e-6),
+        ("learning_rate", 0.0),
         ("kl", float("nan")),
         ("clip", float("inf")),
         ("temperature", 0.0),
         ("save_every", 0),
         ("keep_checkpoints", True),
         ("gpu_memory", 1.5),
-        ("tensor_parallel", 3),
         ("agent_workers", 0),
         ("steps", 10**20),
         ("learning_rate", 1e20),
@@ -67,6 +69,32 @@ def test_what_no_machine_holds_is_refused():
 def test_a_bad_value_of_fine_tuning_is_named_with_its_field(field, value):
     with pytest.raises(ValueError, match=f"sft.{field} is .*must be"):
         SFTConfig(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("setting", "right"), [({"engine": "megatron"}, "fsdp2"), ({"nodes": 2}, "1"), ({"tensor_parallel": 2}, "1")]
+)
+def test_what_only_gpus_do_is_refused_without_them(setting, right):
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"trainer.{name} is .*which needs GPUs.*profile=h100x8, or make it {right}"):
+        TrainerConfig(**setting)
+    assert TrainerConfig(gpus_per_node=2, **setting)
+
+
+def test_gpus_that_sample_together_must_divide_all():
+    with pytest.raises(ValueError, match="trainer.tensor_parallel is 3; it must divide the 8 GPUs"):
+        TrainerConfig(gpus_per_node=8, tensor_parallel=3)
+
+
+def test_a_kl_off_the_reward_needs_a_coefficient():
+    with pytest.raises(ValueError, match="trainer.kl_in is 'reward', but trainer.kl is 0"):
+        TrainerConfig(kl=0, kl_in="reward")
+    assert TrainerConfig(kl=0).kl_in == "loss"
+
+
+def test_an_architecture_has_no_negative_sizes():
+    with pytest.raises(ValueError, match="model.architecture.vocab_size is -1"):
+        Architecture(vocab_size=-1)
 
 
 def test_a_batch_must_divide_over_the_gpus():
@@ -99,6 +127,7 @@ def test_a_batch_must_divide_over_the_gpus():
         ({"gpus_per_node": 2, "tensor_parallel": 2}, "actor_rollout_ref.rollout.tensor_model_parallel_size", 2),
         ({"gpu_memory": 0.3}, "actor_rollout_ref.rollout.gpu_memory_utilization", 0.3),
         ({"agent_workers": 3}, "actor_rollout_ref.rollout.agent.num_workers", 3),
+        ({"agent_workers": 10**6}, "actor_rollout_ref.rollout.agent.num_workers", 64),
     ],
 )
 def test_every_field_reaches_verl(change, key, expected):
@@ -162,3 +191,83 @@ def test_verl_accepts_the_config_of_a_cpu_and_reads_the_same_settings(verl, star
     assert (actor.optim.lr, actor.rollout_n, rollout.tensor_model_parallel_size) == (3e-4, 8, 1)
     assert (rollout.prompt_length, rollout.response_length) == (1024, 640)
     assert rollout.agent.default_agent_loop == "proverl"
+
+
+def sft_config_of(**settings):
+    return sft_verl_config(
+        SFTConfig(**settings), ModelConfig(), "/models/start", LIMITS, RunPaths(Path("/runs/one")), 0, 50
+    )
+
+
+def test_a_batch_of_fine_tuning_fits_its_processes_and_its_demonstrations():
+    with pytest.raises(ValueError, match="sft.batch is 32; it must be a multiple of the 64 processes of sft.cpu_ranks"):
+        sft_config_of(cpu_ranks=64)
+    with pytest.raises(ValueError, match="sft.batch is 152; it must be at most the 3 x 50 demonstrations"):
+        sft_config_of(batch=152)
+    assert sft_config_of(batch=150).data.train_batch_size == 150
+
+
+GRPO, SFT = "trainer.verl_overrides", "sft.verl_overrides"
+ACTOR = "actor_rollout_ref.actor."
+REFUSED = [
+    ({ACTOR + "loss_agg_mode": "foo"}, f"sets {ACTOR}loss_agg_mode to 'foo', which verl refuses: .*loss_agg_mode"),
+    ({"actor_rollout_ref": {"actor": {"loss_agg_mode": "foo"}}}, f"sets {ACTOR}loss_agg_mode to 'foo', which verl"),
+    ({ACTOR + "optim.optimizer": "Foo"}, f"sets {ACTOR}optim.optimizer to 'Foo', which verl refuses"),
+    ({ACTOR + "optim.lr_scheduler_type": "foo"}, 'to \'foo\', which verl refuses: .*"constant", "cosine"'),
+    ({ACTOR + "policy_loss.loss_mode": "foo"}, "to 'foo', which verl refuses: .*vanilla"),
+    ({ACTOR + "strategy": "foo"}, "to 'foo', which verl refuses: actor.strategy is one of .*fsdp2"),
+    ({"actor_rollout_ref.rollout.name": "foo"}, "to 'foo', which verl refuses: rollout.name is one of .*vllm"),
+    ({"algorithm.adv_estimator": "foo"}, "sets algorithm.adv_estimator to 'foo', which verl refuses"),
+    ({ACTOR + "grad_clip": "high"}, f"sets {ACTOR}grad_clip to 'high'; it must be a number"),
+    ({ACTOR + "grad_clip": float("nan")}, f"sets {ACTOR}grad_clip to nan; it must be a number"),
+    ({ACTOR + "use_torch_compile": 1}, "to 1; it must be true or false"),
+    ({ACTOR[:-1]: 5}, "sets actor_rollout_ref.actor to 5; it must be a group of settings"),
+    ({"trainer.save_freq": "often"}, "sets trainer.save_freq to 'often'; it must be a whole number"),
+    ({f"+{ACTOR}grad_clipp": 1.0}, "actor.grad_clipp is no setting of verl's FSDPActorConfig; did you mean grad_clip"),
+    ({ACTOR + "grad_clipp": 1.0}, f"verl's config has no {ACTOR}grad_clipp; did you mean {ACTOR}grad_clip"),
+]
+TAKEN = [
+    {ACTOR + "loss_agg_mode": "seq-mean-token-mean"},
+    {ACTOR + "grad_clip": 1, ACTOR + "entropy_coeff": 0.01},
+    {ACTOR + "optim.betas": [0.9, 0.95]},
+    {"actor_rollout_ref.model.use_remove_padding": True, "+trainer.mine": 1},
+]
+
+
+@pytest.mark.verl
+@pytest.mark.parametrize(("trainer", "model"), [(TrainerConfig(), ModelConfig()), (PAPER, QWEN)])
+def test_what_verl_would_refuse_is_said_with_key_and_value(verl, trainer, model):
+    config = config_of(trainer, model)
+    for overrides, sentence in REFUSED:
+        (told,) = problems(config, overrides, GRPO)
+        assert re.search(f"^{GRPO}.*{sentence}", told), told
+        assert "\n" not in told
+    for overrides in TAKEN:
+        assert problems(config, overrides, GRPO) == []
+
+
+@pytest.mark.verl
+def test_of_several_settings_the_one_that_verl_refuses_is_named(verl):
+    (told,) = problems(config_of(), {ACTOR + "grad_clip": 0.5, ACTOR + "loss_agg_mode": "foo"}, GRPO)
+    assert "loss_agg_mode" in told and "grad_clip" not in told
+
+
+@pytest.mark.verl
+def test_fine_tuning_is_checked_in_the_same_way(verl):
+    config = sft_config_of()
+    assert problems(config, {"optim.weight_decay": 0.1}, SFT) == []
+    for overrides, part in (
+        ({"optim.lr_scheduler_type": "foo"}, "which verl refuses"),
+        ({"model.use_liger": "yes"}, "model.use_liger to 'yes'; it must be true or false"),
+        ({"engine.strategy": "foo"}, "engine.strategy to 'foo', which verl refuses"),
+        ({"optimm.lr": 1.0}, "has no optimm.lr"),
+    ):
+        (told,) = problems(config, overrides, SFT)
+        assert told.startswith(SFT) and part in told, told
+
+
+@pytest.mark.verl
+def test_verl_is_asked_in_a_process_of_its_own_and_only_about_overrides():
+    (told,) = verl_problems(config_of(), {ACTOR + "loss_agg_mode": "foo"}, GRPO)
+    assert "loss_agg_mode to 'foo', which verl refuses" in told
+    assert verl_problems(None, {}, GRPO) == []

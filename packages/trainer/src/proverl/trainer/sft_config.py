@@ -7,7 +7,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from proverl.agent.limits import Limits
 from proverl.trainer.config import ModelConfig, whole_number
-from proverl.trainer.verl_config import RunPaths, override, verl_defaults
+from proverl.trainer.verl_config import RunPaths, override, settings_of, verl_defaults
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,6 @@ class SFTConfig:
             raise ValueError(f"sft.learning_rate is {self.learning_rate!r}; it must be above 0 and at most 1")
         if not 0 <= self.warmup < 1:
             raise ValueError(f"sft.warmup is {self.warmup!r}; it is a share of the steps, at least 0 and below 1")
-        if self.batch % self.ranks:
-            raise ValueError(
-                f"sft.batch is {self.batch}; it must be a multiple of the {self.ranks} "
-                f"{'GPUs' if self.gpus_per_node else 'processes of sft.cpu_ranks'}"
-            )
 
     @property
     def ranks(self) -> int:
@@ -60,15 +55,31 @@ class SFTConfig:
 def sft_verl_config(
     sft: SFTConfig, model: ModelConfig, model_path: str, limits: Limits, paths: RunPaths, seed: int, demonstrations: int
 ) -> DictConfig:
-    """The config of verl's SFT trainer. Raises ValueError for an unknown key in `sft.verl_overrides`."""
+    """The config of verl's SFT trainer.
+
+    Raises ValueError for an unknown key in `sft.verl_overrides`, and for a batch that the processes can't share or that
+    all epochs together do not fill.
+    """
+    _check_batch(sft, demonstrations)
     config = verl_defaults("sft_trainer_engine")
     tokens = limits.prompt_tokens + limits.response_tokens
     settings = _data(sft, tokens, paths, seed, demonstrations) | _model(sft, model, model_path, seed)
     for key, value in (settings | _run(sft, model, paths, sft.steps(demonstrations))).items():
         OmegaConf.update(config, key, value, force_add=True)
-    for key, value in sft.verl_overrides.items():
+    for key, value in settings_of(config, sft.verl_overrides).items():
         override(config, key, value, "sft.verl_overrides")
     return config
+
+
+def _check_batch(sft: SFTConfig, demonstrations: int) -> None:
+    if sft.batch % sft.ranks:
+        processes = "GPUs of sft.gpus_per_node" if sft.gpus_per_node else "processes of sft.cpu_ranks"
+        raise ValueError(f"sft.batch is {sft.batch}; it must be a multiple of the {sft.ranks} {processes}")
+    if sft.batch > sft.epochs * demonstrations:
+        raise ValueError(
+            f"sft.batch is {sft.batch}; it must be at most the {sft.epochs} x {demonstrations} demonstrations of all "
+            "epochs"
+        )
 
 
 def _data(sft: SFTConfig, longest: int, paths: RunPaths, seed: int, demonstrations: int) -> dict[str, Any]:

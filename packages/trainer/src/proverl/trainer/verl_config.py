@@ -81,8 +81,7 @@ def verl_config(
 ) -> DictConfig:
     """verl's config of a run. Raises ValueError for an unknown key in `trainer.verl_overrides`."""
     megatron = trainer.engine == "megatron"
-    family = f"model_engine={'megatron' if megatron else 'dp'}"
-    config = verl_defaults("ppo_trainer", "actor_rollout_ref.rollout.name=vllm", family)
+    config = grpo_defaults(trainer)
     tokens = limits.prompt_tokens + limits.response_tokens
     settings = algorithm_settings(trainer, limits.response_tokens) | _data(trainer, limits, paths, seed)
     settings |= _run(trainer, paths) | _mode(trainer)
@@ -91,9 +90,15 @@ def verl_config(
     settings |= _rollout(trainer, model, tokens, paths, seed)
     for key, value in settings.items():
         OmegaConf.update(config, key, value, force_add=True)
-    for key, value in trainer.verl_overrides.items():
+    for key, value in settings_of(config, trainer.verl_overrides).items():
         override(config, key, value, "trainer.verl_overrides")
     return config
+
+
+def grpo_defaults(trainer: TrainerConfig) -> DictConfig:
+    """verl's own config, which `verl_config` starts from."""
+    family = f"model_engine={'megatron' if trainer.engine == 'megatron' else 'dp'}"
+    return verl_defaults("ppo_trainer", "actor_rollout_ref.rollout.name=vllm", family)
 
 
 def validate(config: DictConfig) -> None:
@@ -233,10 +238,21 @@ def _rollout(trainer: TrainerConfig, model: ModelConfig, tokens: int, paths: Run
         rollout + "max_model_len": tokens,
         rollout + "free_cache_engine": model.gpu,
         rollout + "engine_kwargs.transformers": {"format": model.format},
-        rollout + "agent.num_workers": trainer.agent_workers,
+        rollout + "agent.num_workers": min(trainer.agent_workers, trainer.episodes),
         rollout + "agent.default_agent_loop": AGENT,
         rollout + "agent.agent_loop_config_path": str(paths.agent_loop),
     }
+
+
+def settings_of(config: DictConfig, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Overrides as dotted names and values; a tree is followed as far as verl's config has groups."""
+    found: dict[str, Any] = {}
+    for key, value in overrides.items():
+        if isinstance(value, Mapping) and value and isinstance(OmegaConf.select(config, key), DictConfig):
+            found |= settings_of(config, {f"{key}.{part}": item for part, item in value.items()})
+        else:
+            found[key] = value
+    return found
 
 
 def override(config: DictConfig, key: str, value: Any, place: str) -> None:
@@ -252,10 +268,7 @@ def override(config: DictConfig, key: str, value: Any, place: str) -> None:
     if not isinstance(node, DictConfig) or name not in node:
         known = [str(item) for item in node] if isinstance(node, DictConfig) else []
         near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {parent}.{near[0]}?" if near else f"write +{key} to add it"
-        raise ValueError(f"{place} has {key!r}, which verl's config does not know; {hint}")
-    if isinstance(value, Mapping) and isinstance(node[name], DictConfig):  # written as a tree, not as dotted names
-        for part, item in value.items():
-            override(config, f"{key}.{part}", item, place)
-    else:
-        OmegaConf.update(config, key, value)
+        there = f"{parent}.{near[0]}" if near and parent else (near or [""])[0]
+        hint = f"did you mean {there}?" if near else f"write +{key} to add it"
+        raise ValueError(f"{place}: verl's config has no {key}; {hint}")
+    OmegaConf.update(config, key, value)
