@@ -4,8 +4,12 @@ Hydra reports a mistake in its own words, over several lines, and in a sweep onl
 whole sweep is composed first, and every mistake becomes one sentence: the key or value, and what would be right.
 """
 
-from collections.abc import Sequence
+import inspect
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 
 from hydra import compose, initialize_config_dir
@@ -13,6 +17,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
+from hydra.utils import get_class
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
@@ -26,11 +31,30 @@ def check(argv: Sequence[str]) -> list[Config]:
 
     Raises ConfigError with one sentence per problem.
     """
-    arguments = get_args_parser().parse_args(list(argv))
+    arguments = _parsed(argv)
     if arguments.help or arguments.hydra_help or arguments.cfg or arguments.info or arguments.shell_completion:
         return []
     jobs = _expand(arguments.overrides) if arguments.multirun else [arguments.overrides]
     return [typed(composed(overrides)) for overrides in jobs]
+
+
+def flags_first(argv: Sequence[str]) -> list[str]:
+    """The same command with `-m` in front, where Hydra's parser wants it."""
+    flags = [argument for argument in argv if argument in ("-m", "--multirun")]
+    return [*flags[:1], *(argument for argument in argv if argument not in flags)]
+
+
+def _parsed(argv: Sequence[str]) -> Namespace:
+    with redirect_stderr(StringIO()) as said:
+        try:
+            return get_args_parser().parse_args(flags_first(argv))
+        except SystemExit as error:
+            if not error.code:  # what --version prints
+                raise
+    reason = said.getvalue().strip().rpartition("error: ")[2].rstrip(".")
+    raise ConfigError(
+        f"The command can't be read: {reason}; overrides are key=value, all in one row behind the options."
+    )
 
 
 def composed(overrides: Sequence[str]) -> DictConfig:
@@ -75,7 +99,8 @@ def _sentence(error: Exception, overrides: Sequence[str]) -> str:
         if group in groups() and value in ("", "null"):
             return f"{override} chooses nothing: {group} has {', '.join(groups()[group])}."
     cause = error.__cause__ or error
-    return f"The config can't be composed: {str(cause).splitlines()[0].rstrip('.')}."
+    said = str(cause).splitlines()[0].rstrip(".")
+    return f"The config can't be composed with {' '.join(overrides)}: {said}."
 
 
 def _unknown_option(missing: str) -> str:
@@ -91,5 +116,25 @@ def _bad_override(text: str, overrides: Sequence[str]) -> str:
     if any(override.startswith(f"{key}=") for override in overrides):
         if key in keys_of(Config):  # a group of values that are the user's own
             return f"{key} takes names of your choice, which Hydra wants with a plus: '+{key}={{NAME: VALUE}}'."
-        return unknown_key(key, [*keys_of(Config), *groups()])
+        return _unknown(key, overrides)
     return f"{text.splitlines()[0].rstrip('.')}."
+
+
+def _unknown(key: str, overrides: Sequence[str]) -> str:
+    """The sentence for a key that does not exist; a reward of the user's own has keys of its own."""
+    rest = composed([override for override in overrides if not override.startswith(f"{key}=")])
+    target = rest.reward.get("_target_")
+    if target is None or not key.startswith("reward."):
+        return unknown_key(key, [*keys_of(Config), *groups()])
+    takes = _settings_of(str(target))
+    if key.removeprefix("reward.") in takes:
+        return f"{key} is not in the file of reward {target}: write it there, or +{key}=VALUE here."
+    return unknown_key(key, [f"reward.{name}" for name in dict.fromkeys([*rest.reward, *takes]) if name != "_target_"])
+
+
+def _settings_of(target: str) -> Iterable[str]:
+    """What a user's class is made with; nothing for one that can't be found, which is said elsewhere."""
+    try:
+        return list(inspect.signature(get_class(target)).parameters)
+    except Exception:  # whatever the import of a user's module raises
+        return []

@@ -4,6 +4,7 @@
 value that does not fit, before anything expensive starts. Value rules stand in the dataclasses (`__post_init__`).
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
@@ -89,6 +90,18 @@ class ProfileConfig:
         for name, least in (("nodes", 1), ("gpus_per_node", 0), ("tensor_parallel", 1), ("synth_processes", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"profile.{name} is {getattr(self, name)}; it is at least {least}")
+        if self.synth_processes > _MOST_PROCESSES:
+            raise ValueError(f"profile.synth_processes is {self.synth_processes}; it is at most {_MOST_PROCESSES}")
+        for item in fields(self):
+            value, divides = getattr(self, item.name), item.name.startswith("gpu_") and self.gpus_per_node > 0
+            if item.type is float and not (value > 0 or (value == 0 and not divides)):
+                bound = "above 0 where there are GPUs, as in profile=h100x8" if divides else "at least 0"
+                raise ValueError(f"profile.{item.name} is {value:g}; it is {bound}")
+        if not self.warmstart_tokens_per_second:
+            raise ValueError("profile.warmstart_tokens_per_second is 0; it is above 0")
+
+
+_MOST_PROCESSES = 4096  # more than one machine has cores
 
 
 def _reward_schema(source: Any, handler: Any) -> CoreSchema:
@@ -169,12 +182,33 @@ def typed(composed: DictConfig) -> Config:
     assert isinstance(values, dict)
     values.pop("hydra", None)
     if told := list(_booleans(values, Config)):
-        raise ConfigError("\n".join(told))
+        raise ConfigError("\n".join(_at_their_source(told, composed)))
     try:
         return TypeAdapter(Config).validate_python(values)
     except ValidationError as error:
         known = list(keys_of(Config))
-        raise ConfigError("\n".join(_sentence(problem, known) for problem in error.errors())) from None
+        told = [_sentence(problem, known) for problem in error.errors()]
+    raise ConfigError("\n".join(_at_their_source(told, composed)))
+
+
+def _at_their_source(told: Iterable[str], composed: DictConfig) -> Iterable[str]:
+    """Sentences that name the key that was written, where others only repeat its value; one for each key."""
+    written = OmegaConf.to_container(composed)
+    found: dict[str, str] = {}
+    for sentence in told:
+        key = sentence.partition(" is ")[0]
+        while source := _repeated(written, key):
+            sentence, key = sentence.replace(key, source, 1), source
+        found.setdefault(key, sentence)
+    return found.values()
+
+
+def _repeated(written: Any, key: str) -> str:
+    """The key whose value this one repeats, or ""."""
+    for name in key.split("."):
+        written = written.get(name) if isinstance(written, Mapping) else None
+    one = re.fullmatch(r"\$\{([\w.]+)\}", written) if isinstance(written, str) else None
+    return one[1] if one else ""
 
 
 def plain(config: Config) -> dict[str, Any]:

@@ -31,10 +31,12 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C: MLflow hears of it as well
     # Hydra then raises what a job raised instead of printing it in its own way
     os.environ["HYDRA_FULL_ERROR"] = "1"
-    from experiments.compose import check
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # transformers shows one for each loading of weights
+    from experiments.compose import check, flags_first
     from experiments.config import ConfigError
 
     try:
+        sys.argv[1:] = flags_first(sys.argv[1:])
         jobs = check(sys.argv[1:])
         if len(jobs) > 1:
             SCREEN.say(f"A sweep of {len(jobs)} jobs.")

@@ -98,6 +98,7 @@ def test_a_sweep_is_checked_whole():
     jobs = check(["-m", "reward.beta=0,0.5", "seed=0,1"])
     assert [(job.reward.beta, job.seed) for job in jobs] == [(0, 0), (0, 1), (0.5, 0), (0.5, 1)]
     assert "reward.beta is -1" in told("-m", "reward.beta=0,-1")
+    assert [job.seed for job in check(["reward.beta=0", "-m", "seed=0,1"])] == [0, 1]
 
 
 @pytest.mark.parametrize("key", ["trainer.steps", "sft.learning_rate", "seed", "model.path"])
@@ -154,6 +155,20 @@ def test_hydras_own_questions_are_left_to_hydra(flag):
         (["tracking.uri=file:/tmp/x"], ["tracking.uri", "sqlite:///"]),
         (["experiment=null"], ["experiment=null", "beta0"]),
         (["reward.beta=["], ["'reward.beta=['", "key=value"]),
+        (["reward.beta=0", "--foo"], ["--foo", "key=value"]),
+        (["--cfg"], ["--cfg", "one argument"]),
+        (["trainer.verl_overrides=[1]"], ["trainer.verl_overrides=[1]"]),
+        (["trainer.learning_rate=0"], ["trainer.learning_rate is 0", "above 0"]),
+        (["trainer.nodes=2"], ["trainer.nodes is 2, which needs GPUs", "profile=h100x8"]),
+        (["model=qwen3_4b", "trainer.engine=megatron"], ["trainer.engine is 'megatron'", "profile=h100x8"]),
+        (["profile.price_per_hour=-1"], ["profile.price_per_hour is -1", "at least 0"]),
+        (["profile=h100x8", "profile.gpu_tflops=0"], ["profile.gpu_tflops is 0", "above 0"]),
+        (["profile.synth_processes=1000000000"], ["profile.synth_processes is 1000000000", "at most 4096"]),
+        # what other keys repeat is said of the one that was written
+        (["trainer.cpu_ranks=0"], ["trainer.cpu_ranks is 0", "at least 1"]),
+        (["model.sft_learning_rate=0"], ["model.sft_learning_rate is 0", "above 0"]),
+        (["model.learning_rate=nan"], ["model.learning_rate is nan", "finite"]),
+        (["profile.nodes=0"], ["profile.nodes is 0", "at least 1"]),
         (["reward.beta"], ["'reward.beta'", "key=value"]),
         (["reward.beta=0,1"], ["-m"]),
         (["reward.beta=${nothing}"], ["nothing"]),
@@ -181,7 +196,7 @@ def test_a_file_of_one_line_names_a_reward_of_ones_own(tmp_path, monkeypatch):
     (tmp_path / "reward").mkdir()
     (tmp_path / "reward" / "mine.yaml").write_text("_target_: cheap_reward.Cheap\nprice: 0.1\n")
     lines = ["from proverl.reward import Breakdown", "class Cheap:"]
-    lines.append("    def __init__(self, price): self.price = price")
+    lines.append("    def __init__(self, price, scale=1.0): self.price = price")
     lines.append("    def score(self, calls, ground_truth, tools, *, replied): return Breakdown(total=-self.price)")
     (tmp_path / "cheap_reward.py").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -190,3 +205,7 @@ def test_a_file_of_one_line_names_a_reward_of_ones_own(tmp_path, monkeypatch):
     assert config.reward == OwnReward("cheap_reward.Cheap", {"price": 0.5})
     sentence = told(*mine, "+reward.prize=1")
     assert "cheap_reward.Cheap" in sentence and "prize" in sentence and "\n" not in sentence
+    assert told(*mine, "reward.prize=1") == "reward.prize is no key of the config; did you mean reward.price?"
+    assert told(*mine, "reward.weight=1") == "reward.weight is no key of the config; reward has price, scale."
+    assert "+reward.scale=VALUE" in told(*mine, "reward.scale=2")
+    assert check([*mine, "+reward.scale=2"])[0].reward.settings == {"price": 0.1, "scale": 2}
