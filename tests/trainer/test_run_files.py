@@ -94,6 +94,21 @@ def test_a_damaged_checkpoint_is_refused_with_what_to_do(tmp_path, harm, named):
     assert checkpoints.latest(paths.checkpoints) == 1
 
 
+def test_a_checkpoint_whose_prints_find_no_room_counts_all_the_same(tmp_path, monkeypatch):
+    def no_room(self, text):
+        raise OSError(28, "No space left on device")
+
+    paths = RunPaths(tmp_path)
+    paths.checkpoints.mkdir()
+    place = paths.checkpoints / "global_step_1"
+    place.mkdir()
+    monkeypatch.setattr(type(place), "write_text", no_room)
+    checkpoints.MarkComplete(SimpleNamespace(trainer={})).on_save(None, 1, str(place))
+    monkeypatch.undo()
+    drop_torn(paths)
+    assert checkpoints.latest(paths.checkpoints) == 1
+
+
 def test_a_line_of_metrics_that_cannot_be_read_is_named(tmp_path):
     paths = RunPaths(tmp_path)
     paths.metrics.write_bytes(b'{"step": 1}\n\x00\x00{"st\n{"step": 3}\n')

@@ -10,7 +10,7 @@ from typing import Any
 from proverl.trainer import validation
 from proverl.trainer.verl_config import RunPaths
 
-_MARK = "COMPLETE"  # holds the prints of all files
+_MARK = "COMPLETE"  # holds the prints of all files, or nothing when they found no room
 _EDGE = 2**20  # bytes at either end of a file that its print is of: weights are too large to be read once more
 
 
@@ -38,7 +38,7 @@ def check(checkpoint: Path) -> None:
     """Raise ValueError for a complete checkpoint whose files are not those that were saved."""
     kept = (checkpoint / _MARK).read_text()
     try:
-        files = json.loads(kept) if kept else {}  # empty in a run that an earlier version began
+        files = json.loads(kept) if kept else {}  # empty: they found no room, or an earlier version wrote it
         wrong = [name for name, seen in files.items() if _print(checkpoint / name) != seen]
     except (ValueError, AttributeError):
         wrong = [_MARK]
@@ -64,8 +64,11 @@ def _print(path: Path) -> str:
 def _mark(checkpoint: Path) -> None:
     files = {str(path.relative_to(checkpoint)): _print(path) for path in checkpoint.rglob("*") if path.is_file()}
     partial = checkpoint / f"{_MARK}.partial"
-    partial.write_text(json.dumps(files))
-    partial.replace(checkpoint / _MARK)
+    try:
+        partial.write_text(json.dumps(files))
+        partial.replace(checkpoint / _MARK)
+    except OSError:  # a full disk holds the checkpoint but no prints: it counts all the same
+        (checkpoint / _MARK).touch()
 
 
 def remove_incomplete(folder: Path) -> None:
