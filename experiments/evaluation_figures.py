@@ -141,7 +141,7 @@ def _table(found: Mapping[str, Any]) -> Table:
     headline = benchmark_class(found["benchmark"]).headline
     shown = Table(
         title=f"{found['benchmark']} ({found['version']}), {_who(found)}",
-        caption="\n".join(found["notes"]),
+        caption="\n".join([*found["notes"], _cost(found["cost"])]),
         title_justify="left",
         caption_justify="left",
     )
@@ -163,6 +163,14 @@ def _cells(row: Mapping[str, Any], trained: bool) -> Iterator[str]:
     if trained and "after" in row:
         yield f"{row['after']:.3f}"
         yield _with_interval(f"{row['difference']:+.3f}", row["low"], row["high"], "+") + _noise(row)
+
+
+def _cost(cost: Mapping[str, float]) -> str:
+    price = f", ${cost['dollars']:.2f}" if cost["dollars"] else ""
+    return (
+        f"{cost['prompt_tokens']:,.0f} tokens read and {cost['completion_tokens']:,.0f} written, "
+        f"{cost['calls']:,.0f} calls{price}."
+    )
 
 
 def _noise(row: Mapping[str, Any]) -> str:

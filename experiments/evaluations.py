@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from experiments.cache import file_digest
 from experiments.config import Config, RunError, plain
 from experiments.pipeline import Inputs, Stage
 from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs
@@ -106,11 +107,18 @@ def _about(found: Benchmark, model: str | Path, config: Config) -> dict[str, Any
         "version": found.version,
         "settings": found.as_config(),
         "policy": asdict(config.policy),
-        "model": {"name": config.model.name, "format": config.model.format, "path": str(model)},
+        "model": _model(model, config),
         "seed": config.seed,
         "packages": installed,
         **({"reward": whole["reward"], "limits": whole["envs"]["limits"]} if heldout else {}),
     }
+
+
+def _model(model: str | Path, config: Config) -> dict[str, Any]:
+    """The model by name and path, and the hash of its chat template, where it is on this machine."""
+    files = [Path(model) / name for name in ("chat_template.jinja", "tokenizer_config.json")] if model else []
+    template = next((file_digest(file) for file in files if file.is_file()), None)
+    return {"name": config.model.name, "format": config.model.format, "path": str(model), "template": template}
 
 
 @contextmanager
