@@ -264,6 +264,13 @@ def test_json_is_read_as_json(tmp_path, embed):
     assert "reads JSON as Python" in found.detail
 
 
+def test_an_escaped_emoji_in_a_thought_does_not_end_the_published_scorer(asked, embed):
+    reply = '{"thought": "' + NEXT["thought"] + r' \ud83d\ude00"}'
+    found = score(asked["reason_json/next"], reply, embed)
+    assert found.figures["score"] > 0.9 and found.figures["official"] == 0
+    assert "ends with an error on half a character" in found.detail
+
+
 @pytest.mark.parametrize(
     ("marks", "official", "fault"),
     [

@@ -23,11 +23,14 @@ class Embedder:
         self._known: dict[str, np.ndarray] = {}
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors, [texts, dimensions]; each text is embedded once in a process."""
+        """Unit vectors, [texts, dimensions]; each text is embedded once in a process.
+
+        Raises UnicodeEncodeError when a text has half a character (a lone surrogate), which has no tokens.
+        """
         new = sorted({text for text in texts if text not in self._known})
         if new:
-            writable = [text.encode(errors="replace").decode() for text in new]  # half characters have no tokens
-            vectors = self._model.encode(writable, show_progress_bar=False).astype(np.float64)
+            "".join(new).encode()
+            vectors = self._model.encode(new, show_progress_bar=False).astype(np.float64)
             lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
             self._known.update(zip(new, vectors / lengths, strict=True))
         return np.stack([self._known[text] for text in texts])

@@ -35,7 +35,9 @@ def _value(question: Question, text: str, published: bool, embed: Embedder) -> F
     try:
         return _SCORERS[question.dimension](question, text, published, embed)
     except RecursionError:
-        return 0.0, "it fails on what is nested too deeply" if published else "nested too deeply"
+        return 0.0, "it ends with an error on what is nested too deeply" if published else "nested too deeply"
+    except UnicodeEncodeError:
+        return 0.0, "it ends with an error on half a character" if published else "half a character"
 
 
 def _instruct(question: Question, text: str, published: bool, embed: Embedder) -> Found:
