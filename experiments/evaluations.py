@@ -168,7 +168,12 @@ def probed(tasks: "list[Task]", model: str | Path, inputs: Inputs, folder: Path)
 def _needs(name: str, config: Config) -> list[str]:
     found, kind = config.evals.benchmarks[name], config.policy.kind
     told = model_needs(config) if kind == "model" else []
-    return [*told, *found.needs(), *(found.model_needs() if kind in ("model", "endpoint") else [])]
+    return [
+        *told,
+        *config.policy.needs(),
+        *found.needs(),
+        *(found.model_needs() if kind in ("model", "endpoint") else []),
+    ]
 
 
 def _seconds(name: str, config: Config) -> float:

@@ -14,10 +14,9 @@ from proverl.evals.benchmark import benchmark
 from proverl.evals.bfcl import BFCL
 from proverl.evals.bfcl.conversation import _written
 from proverl.evals.bfcl.entries import UNPASSABLE, entries, expected_call
-from proverl.evals.evaluation import evaluate, score_again
+from proverl.evals.evaluation import evaluate, score
 from proverl.evals.isolated import Isolated
 from proverl.evals.listening import ListenedPolicy
-from proverl.evals.record import read_records, write_records
 
 CATEGORIES = ("base", "miss_func", "miss_param", "long_context")
 
@@ -76,7 +75,7 @@ def test_the_oracle_passes_by_the_whole_way_and_its_answers_can_be_scored_again(
     assert done.failures == []
     assert [record.figures["accuracy"] for record in done.records] == [1.0] * 24
     assert [record.floor["accuracy"] for record in done.records] == [0.0] * 24
-    assert score_again(benchmark, tmp_path) == done.records
+    assert score(benchmark, done.records) == done.records
     assert {frozenset(record.answer) for record in done.records} == {frozenset(("result", "ended", "prompting"))}
 
 
@@ -197,8 +196,7 @@ def test_notes_tell_figures_with_and_without_what_cannot_be_passed_and_with_spur
         path = tmp_path / "results.json"
         path.write_text(json.dumps({"id": name, "result": [] if name in UNPASSABLE else turns}))
         records += benchmark.read_results(path)
-    write_records(records, tmp_path)
-    impossible, idle = benchmark.notes(score_again(benchmark, tmp_path))
+    impossible, idle = benchmark.notes(score(benchmark, records))
     assert impossible == (
         "No policy passes multi_turn_base_187, multi_turn_miss_func_187 by what it is told: accuracy is 0.500 with "
         "them and 1.000 without (accuracy_passable)."
@@ -221,14 +219,11 @@ def test_result_files_of_the_package_are_read(tmp_path):
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     records = benchmark.read_results(path)
-    write_records(records, tmp_path)
-    assert [record.figures["accuracy"] for record in score_again(benchmark, tmp_path)] == [1, 0, 0]
+    assert [record.figures["accuracy"] for record in score(benchmark, records)] == [1, 0, 0]
     path.write_text(json.dumps({"id": "multi_turn_base_0", "result": qwen}))
-    write_records(benchmark.read_results(path, tool_format("qwen")), tmp_path)
-    assert score_again(benchmark, tmp_path)[0].figures["accuracy"] == 1
-    write_records(benchmark.read_results(path), tmp_path)
-    assert score_again(benchmark, tmp_path)[0].figures["accuracy"] == 0
-    assert read_records(tmp_path)[0].item == "multi_turn_base_0"
+    (read,) = score(benchmark, benchmark.read_results(path, tool_format("qwen")))
+    assert (read.item, read.figures["accuracy"]) == ("multi_turn_base_0", 1)
+    assert score(benchmark, benchmark.read_results(path))[0].figures["accuracy"] == 0
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,9 @@ from proverl.evals.bfcl import BFCL, package
 from proverl.evals.bfcl.calls import decoded, refusal
 from proverl.evals.bfcl.entries import entries, expected_call
 from proverl.evals.bfcl.world import World, _fresh_name
-from proverl.evals.evaluation import UNSCORABLE, evaluate, score_again
+from proverl.evals.evaluation import UNSCORABLE, evaluate, score
 from proverl.evals.isolated import Isolated
 from proverl.evals.listening import ListenedPolicy
-from proverl.evals.record import write_records
 
 ENTRY = entries()["multi_turn_base_0"]
 RUN = "open('{}', 'w').close()"
@@ -208,8 +207,7 @@ def test_an_answer_of_others_that_never_ends_counts_as_the_floor(tmp_path, monke
     name = next(entry.id for entry in entries().values() if "MathAPI" in entry.classes)
     endless = [[[{"power": '{"base": 7, "exponent": 1000000000}'}]] for _ in entries()[name].expected]
     (tmp_path / "results.json").write_text(json.dumps({"id": name, "result": endless}))
-    write_records(BFCL().read_results(tmp_path / "results.json"), tmp_path)
-    (record,) = score_again(BFCL(), tmp_path)
+    (record,) = score(BFCL(), BFCL().read_results(tmp_path / "results.json"))
     assert record.detail.startswith(UNSCORABLE) and record.figures == record.floor
 
 
@@ -218,7 +216,7 @@ def test_an_evaluation_outlives_a_policy_that_breaks_everything(tmp_path):
     policy = ScriptedPolicy(tuple(Reply("", (call,)) for call in calls))
     done = evaluate(BFCL(tasks=8), policy, tmp_path)
     assert done.failures == [] and [record.figures["accuracy"] for record in done.records] == [0.0] * 8
-    assert score_again(BFCL(tasks=8), tmp_path) == done.records
+    assert score(BFCL(tasks=8), done.records) == done.records
 
 
 def test_model_names_do_not_matter_since_none_is_used():

@@ -9,8 +9,8 @@ from endpoint_server import answer, serving
 
 from proverl.agent import Reply, ScriptedChat, ScriptedPolicy
 from proverl.core import Call, MalformedCall
-from proverl.evals.evaluation import evaluate, score, score_again
-from proverl.evals.record import FILE, read_records
+from proverl.evals.evaluation import evaluate, score
+from proverl.evals.record import FILE
 from proverl.evals.tau2 import Tau2, UserSimulator
 
 SOME = Tau2(tasks=6, concurrency=2)
@@ -55,12 +55,8 @@ def test_the_oracle_passes_and_doing_nothing_passes_what_asks_for_no_change(orac
 
 
 def test_stored_answers_are_scored_again(oracle):
-    folder, records = oracle
-    text = (folder / FILE).read_text()
-    lines = [json.loads(line) | {"figures": {"reward": 0.5}, "floor": {"reward": 0.5}} for line in text.splitlines()]
-    (folder / FILE).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    again = score_again(SOME, folder)
-    assert again == read_records(folder) == records
+    changed = [replace(record, figures={"reward": 0.5}, floor={"reward": 0.5}) for record in oracle[1]]
+    assert score(SOME, changed) == oracle[1]
 
 
 def test_a_result_file_of_tau2_is_scored(oracle, tmp_path):

@@ -118,7 +118,12 @@ class MessageChat:
     @property
     def room(self) -> int | None:
         """Tokens left by the endpoint's own count; None until it has told one."""
-        return None if self._first_prompt is None else self._limits.response_tokens - self._used
+        if self._first_prompt is None:
+            return None
+        room = self._limits.response_tokens - self._used
+        if self._limits.context_tokens:
+            room = min(room, self._limits.context_tokens - self._first_prompt - self._used)
+        return room
 
     def clip(self, text: str, tokens: int) -> str:
         """Cut a tool result at about four characters a token: the endpoint's tokenizer is not here."""

@@ -55,7 +55,11 @@ class TokenChat:
         """Tokens left for the next reply; 0 when the first prompt is over its limit."""
         if len(self._prompt) > self._limits.prompt_tokens:
             return 0
-        return max(0, self._limits.response_tokens - len(self._response) - len(self._pending))
+        after = len(self._response) + len(self._pending)
+        room = self._limits.response_tokens - after
+        if self._limits.context_tokens:
+            room = min(room, self._limits.context_tokens - len(self._prompt) - after)
+        return max(0, room)
 
     async def reply(self) -> Reply:
         """Sample the next message. Raises ValueError when `generate` breaks its contract or there is no room."""

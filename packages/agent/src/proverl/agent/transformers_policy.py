@@ -52,7 +52,8 @@ class TransformersPolicy:
         async def generate(ids: list[int], most: int) -> Generated:
             return await self.generate(ids, most, rng)
 
-        return TokenChat(self.template, generate, task.tools, limits)
+        most = getattr(self.model.config, "max_position_embeddings", 0)
+        return TokenChat(self.template, generate, task.tools, limits.within(most) if most else limits)
 
     async def generate(
         self,

@@ -47,7 +47,7 @@ class VLLMPolicy:
         async def generate(ids: list[int], most: int) -> Generated:
             return await self._generate(ids, most, seed * 1_000 + next(replies))
 
-        return TokenChat(self._template, generate, task.tools, limits)
+        return TokenChat(self._template, generate, task.tools, limits.within(self._engine.model_config.max_model_len))
 
     async def _generate(self, ids: list[int], most: int, seed: int) -> Generated:
         from vllm import SamplingParams

@@ -7,13 +7,13 @@ the entry points of the group `proverl.benchmarks`, so one of another package ne
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
@@ -155,7 +155,10 @@ class Benchmark(ABC):
     def limits(self) -> Limits:
         """The token limits in the form that chats take."""
         return Limits(
-            prompt_tokens=self.context_tokens, response_tokens=self.context_tokens, reply_tokens=self.reply_tokens
+            prompt_tokens=self.context_tokens,
+            response_tokens=self.context_tokens,
+            context_tokens=self.context_tokens,
+            reply_tokens=self.reply_tokens,
         )
 
     def chosen(self, items: Sequence[Item]) -> list[Item]:
@@ -174,7 +177,13 @@ def known_settings() -> Iterator[str]:
     """Every setting of the benchmarks that are installed and can be loaded, as NAME.SETTING."""
     for point in sorted(entry_points(group=GROUP)):
         with suppress(ImportError):
-            yield from (f"{point.name}.{setting}" for setting in benchmark_class(point.name).settings())
+            made = benchmark_class(point.name)
+            hints = get_type_hints(made)
+            for setting in made.settings():
+                inside = fields(hints[setting]) if is_dataclass(hints[setting]) else ()
+                yield from (f"{point.name}.{setting}.{one.name}" for one in inside)
+                if not inside:
+                    yield f"{point.name}.{setting}"
 
 
 def benchmark_class(name: str) -> type[Benchmark]:
@@ -196,6 +205,10 @@ def benchmark(name: str, settings: Mapping[str, Any]) -> Benchmark:
             near = get_close_matches(setting, made.settings(), 1)
             hint = f"did you mean {near[0]}?" if near else f"{name} has {', '.join(made.settings())}"
             raise ValueError(f"evals.{name}.{setting} is no key of the config; {hint}")
+        if isinstance(settings[setting], bool) and get_type_hints(made)[setting] is not bool:
+            raise ValueError(
+                f"evals.{name}.{setting} is {str(settings[setting]).lower()}: it takes neither true nor false"
+            )
     try:
         return TypeAdapter(made).validate_python(dict(settings))
     except ValidationError as error:

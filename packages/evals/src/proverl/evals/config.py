@@ -55,12 +55,17 @@ class PolicyConfig:
                 raise ValueError(f"policy.{name} is {getattr(self, name)}; it must be at least 0")
         if not 0 < self.seconds < math.inf:
             raise ValueError(f"policy.seconds is {self.seconds}; it must be a finite number above 0")
-        if self.kind == "endpoint" and not (self.base_url and self.model):
-            lacking = "policy.model" if self.base_url else "policy.base_url"
-            raise ValueError(
-                f"policy.kind is endpoint, but {lacking} is empty; it says which, e.g. "
-                "policy.base_url=http://127.0.0.1:8000/v1 policy.model=NAME"
-            )
+
+    def needs(self) -> list[str]:
+        """What is not said yet, a sentence each."""
+        if self.kind != "endpoint":
+            return []
+        example = {"base_url": "http://127.0.0.1:8000/v1", "model": "NAME"}
+        return [
+            f"policy.{name} is empty: say which, e.g. policy.{name}={value}."
+            for name, value in example.items()
+            if not getattr(self, name)
+        ]
 
 
 @dataclass(frozen=True)

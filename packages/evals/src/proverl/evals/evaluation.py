@@ -11,9 +11,9 @@ from statistics import fmean
 
 from proverl.agent import Policy
 from proverl.evals.benchmark import Benchmark, Item
-from proverl.evals.isolated import Isolated, IsolatedError
+from proverl.evals.isolated import Isolated, IsolatedError, World
 from proverl.evals.listening import ListenedPolicy
-from proverl.evals.record import Record, append_record, by_attempt, resume, write_records
+from proverl.evals.record import Record, append_record, by_attempt, resume
 
 Progress = Callable[[int, int, str], None]
 UNSCORABLE = "could not be scored, counts as the floor"
@@ -95,6 +95,7 @@ class _Running:
         ]
         if missing:
             async with Isolated(self.benchmark) as isolated:
+                self.scorers = _Scorers(isolated)
                 await asyncio.gather(*(self._one(isolated, *attempt) for attempt in missing))
         (self.folder / FAILURES).write_text(json.dumps([asdict(failure) for failure in self.failures], indent=1) + "\n")
         if self.hopeless:
@@ -158,7 +159,7 @@ class _Running:
             truncated=heard.truncated,
             seconds=time.monotonic() - start,
         )
-        return await _scored(isolated, record)
+        return await self.scorers.score(record)
 
     def _report(self) -> None:
         mean = f"{self.benchmark.headline} {fmean(self.figures):.3f}" if self.figures else ""
@@ -167,34 +168,33 @@ class _Running:
         self.progress(done, len(self.items) * self.benchmark.trials, ", ".join(filter(None, (mean, failed))))
 
 
-async def _scored(isolated: Isolated, record: Record) -> Record:
-    """The record with its figures, from a process that scores nothing else."""
-    async with isolated.world() as world:
-        floor = await world.run("floor_of", record.item, seconds=_SCORE_SECONDS)
-        try:
-            found = await world.run("score_of", record.item, record.answer, seconds=_SCORE_SECONDS)
-        except (TimeoutError, IsolatedError) as error:
-            found = {"figures": floor["figures"], "detail": f"{UNSCORABLE}: {error}"}
-    return replace(record, figures=found["figures"], floor=floor["figures"], detail=found["detail"])
+class _Scorers:
+    """Processes that score, one for each core. One that an answer ended or kept busy for too long is replaced."""
 
+    def __init__(self, isolated: Isolated) -> None:
+        self._isolated = isolated
+        self._slots = asyncio.Semaphore(os.cpu_count() or 1)
+        self._free: list[World] = []
 
-def score_again(benchmark: Benchmark, folder: Path) -> list[Record]:
-    """Score the answers in `folder` anew, write the records back and return them. Raises as `read_records`."""
-    scored = score(benchmark, resume(folder))
-    write_records(scored, folder)
-    return scored
+    async def score(self, record: Record) -> Record:
+        """The record with the figures that a process gives it."""
+        async with self._slots:
+            world = self._free.pop() if self._free else await self._isolated.open()
+            floor = (await world.run("floor_of", record.item, seconds=_SCORE_SECONDS))["figures"]
+            try:
+                found = await world.run("score_of", record.item, record.answer, seconds=_SCORE_SECONDS)
+                self._free.append(world)
+            except (TimeoutError, IsolatedError) as error:
+                world.kill()
+                found = {"figures": floor, "detail": f"{UNSCORABLE}: {error}"}
+        return replace(record, figures=found["figures"], floor=floor, detail=found["detail"])
 
 
 async def _all_scored(benchmark: Benchmark, records: Sequence[Record]) -> list[Record]:
     _check_same(benchmark.items(), records, "what is to be scored")
-    slots = asyncio.Semaphore(os.cpu_count() or 1)
     async with Isolated(benchmark) as isolated:
-
-        async def one(record: Record) -> Record:
-            async with slots:
-                return await _scored(isolated, record)
-
-        return list(await asyncio.gather(*(one(record) for record in records)))
+        scorers = _Scorers(isolated)
+        return list(await asyncio.gather(*(scorers.score(record) for record in records)))
 
 
 def read_failures(folder: Path) -> list[Failure]:

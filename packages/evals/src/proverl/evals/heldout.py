@@ -52,6 +52,11 @@ class Heldout(Benchmark):
         {"success", "over_budget", "state_equal", "cut", "abstention_precision", "abstention_recall", "clarification"}
     )
 
+    @classmethod
+    def settings(cls) -> list[str]:
+        """Tokens are no settings either: an episode has the limits of training."""
+        return [name for name in super().settings() if name not in ("context_tokens", "reply_tokens")]
+
     @property
     def version(self) -> str:
         """Tasks are of the run's own making; their hash is the run's tag data.synth."""

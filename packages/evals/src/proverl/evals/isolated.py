@@ -115,11 +115,15 @@ class Isolated:
     async def __aexit__(self, *exception: object) -> None:
         self._line.close()  # which ends the benchmark's processes
 
+    async def open(self) -> World:
+        """A process that runs methods of the benchmark; whoever asks for it kills it."""
+        reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
+        return World(reader, writer, int(await reader.readline()))
+
     @asynccontextmanager
     async def world(self, method: str = "", *arguments: Json) -> AsyncIterator[World]:
         """A process that runs methods of what `method` of the benchmark returned, or of the benchmark itself."""
-        reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
-        world = World(reader, writer, int(await reader.readline()))
+        world = await self.open()
         try:
             if method:
                 await world._told([method, arguments, "stay"], _START_SECONDS)
@@ -132,7 +136,6 @@ class Isolated:
 def _source() -> str:
     """The socket of the process that all others are forked from; it ends with this process."""
     folder = tempfile.mkdtemp(prefix="proverl-", dir="/tmp")  # socket paths must be short
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = str(Path(folder) / "source")
     environment = {**clean_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-c", f"from {__name__} import main; main()", path]
@@ -186,6 +189,8 @@ def _serve_benchmark(connection: socket.socket) -> None:
     stream.flush()
     if told == _READY:
         _fork_for_each(listening, connection.fileno(), lambda one: _serve(one, benchmark))
+        Path(path).unlink(missing_ok=True)
+        os.killpg(0, signal.SIGKILL)  # those who still compute for somebody who is gone
 
 
 def _listen(path: str) -> socket.socket:
@@ -201,7 +206,7 @@ def _fork_for_each(listening: socket.socket, line: int, serve: Callable[[socket.
     while True:
         ready, _, _ = select.select(waiting, [], [])
         if line in ready:
-            os.killpg(0, signal.SIGKILL)
+            return
         connection, _ = listening.accept()
         if os.fork() == 0:
             listening.close()
@@ -219,3 +224,4 @@ def main() -> None:
     os.write(1, _READY)
     os.dup2(2, 1)  # what packages print is nobody's answer
     _fork_for_each(opened, 0, _serve_benchmark)
+    shutil.rmtree(Path(sys.argv[1]).parent, ignore_errors=True)
