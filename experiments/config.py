@@ -163,10 +163,6 @@ class Config:
                 raise ValueError(
                     f"evals.heldout.trials is {one.trials} but policy.temperature is 0, so all trials would be equal"
                 )
-        if unknown := [name for name in self.evals.holdout_servers if name not in self.envs.servers]:
-            raise ValueError(f"evals.holdout_servers has {unknown[0]}; envs.servers has {', '.join(self.envs.servers)}")
-        if self.evals.holdout_servers and set(self.evals.holdout_servers) == set(self.envs.servers):
-            raise ValueError("evals.holdout_servers has all of envs.servers; leave some to train on")
         if not self.runs_dir:
             raise ValueError("runs_dir is empty; name a folder, e.g. runs")
         if not 0 <= self.seed < 2**31:

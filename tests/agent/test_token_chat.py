@@ -45,6 +45,19 @@ async def test_a_reply_is_read_in_the_family_format(template, tokenizer, tools):
     assert sampler.contexts == [template.prompt(FIRST, tools)]
 
 
+async def test_prompt_and_replies_share_the_models_context(template, tokenizer, tools):
+    sampler = Sampler([7] * 30, finish="length")
+    prompt = len(template.prompt(FIRST, tools))
+    chat = TokenChat(template, sampler, tools, Limits(response_tokens=500).within(prompt + 40))
+    chat.observe(FIRST)
+    assert chat.room == 40
+    await chat.reply()
+    assert chat.room == 10
+    chat.observe(NEXT)
+    assert chat.room == max(0, 10 - len(template.following(NEXT)))
+    assert Limits(context_tokens=10).within(20).context_tokens == 10
+
+
 texts = st.text(max_size=8) | st.sampled_from(["<|im_end|>", "</tool_call>", "<think>", "Placeholder-Reply", "<|end|>"])
 turns = st.lists(
     st.tuples(st.lists(st.integers(0, 1_000_000), min_size=1, max_size=8), st.booleans(), st.lists(texts, min_size=1)),

@@ -16,7 +16,7 @@ from proverl.evals.evaluation import ABOUT, score
 from proverl.evals.heldout import Heldout, attempted
 from proverl.evals.isolated import IsolatedError
 from proverl.evals.record import Record, read_records, write_records
-from proverl.evals.statistics import floor, summarize
+from proverl.evals.statistics import compare, floor, summarize
 from proverl.reward import reward_from
 
 app = typer.Typer(add_completion=False)
@@ -27,11 +27,14 @@ def score_command(
     source: Annotated[Path, typer.Argument(help="an evaluation's folder, or a result file such as BFCL's")],
     name: Annotated[str, typer.Option("--benchmark", help="whose result file it is")] = "bfcl",
     output: Annotated[Path | None, typer.Option(help="a folder for the records with their new figures")] = None,
+    against: Annotated[Path | None, typer.Option(help="another evaluation's folder, to compare with")] = None,
 ) -> None:
     """Print the figures, and which answers are scored otherwise than before."""
     try:
         found, records = _stored(source) if source.is_dir() else _foreign(source, name)
         scored = score(found, records)
+        other = _stored(against)[1] if against else []
+        compared = _differences(found, other, scored) if against else None
     except (ValueError, OSError, IsolatedError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
@@ -46,10 +49,28 @@ def score_command(
         console.print(f"{len(changed)} of {len(records)} answers are scored otherwise than before.")
         for old, new in changed[:10]:
             console.print(f"  {new.item}, trial {new.trial}: {old.figures} before, {new.figures} now", soft_wrap=True)
+    if compared:
+        console.print(compared)
     if output:
         output.mkdir(parents=True, exist_ok=True)
         write_records(scored, output)
         console.print(str(output / "records.jsonl"), soft_wrap=True)
+
+
+def _differences(found: Benchmark, first: Sequence[Record], second: Sequence[Record]) -> Table:
+    """This evaluation against another of the same items."""
+    shown = Table(title="Against the other evaluation, item by item", title_justify="left")
+    for heading in ("", "other", "this", "difference", "95% interval", "p", ""):
+        shown.add_column(heading, justify="right" if heading else "left")
+    for figure in dict.fromkeys(name for record in second for name in record.figures):
+        result = compare(first, second, figure, found.macro, figure in found.shares)
+        if result:
+            gap = result.difference
+            between = f"{gap.low:+.3f} to {gap.high:+.3f}"
+            p = "" if result.p is None else f"{result.p:.3f}"
+            cells = [f"{result.before:.3f}", f"{result.after:.3f}", f"{gap.mean:+.3f}", between, p]
+            shown.add_row(figure.replace("_", " "), *cells, "" if gap.clear else "noise")
+    return shown
 
 
 def _stored(folder: Path) -> tuple[Benchmark, list[Record]]:

@@ -1,0 +1,97 @@
+"""The command that evaluates alone, as a user types it, and the table of what it found."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from experiments.compose import check
+from experiments.config import ConfigError
+from experiments.evaluation_figures import Evaluated, tables
+from experiments.evaluations import before
+from experiments.pipeline import Inputs
+from experiments.stages import stages
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "experiments.evaluate", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+
+def evaluated(folder, *overrides):
+    """What the stages of these overrides find, run in this process."""
+    config = check(["stages=[evals]", *overrides])[0]
+    (stage,) = before(config)
+    stage.work(Inputs(config, {}, lambda *told: None), folder)
+    return Evaluated(folder).as_json()
+
+
+def test_a_benchmark_alone_needs_no_synthesis_and_prints_its_table(tmp_path, with_store):
+    runs = with_store(tmp_path)
+    done = run("evals=[bfcl]", "evals.bfcl.tasks=8", "policy=oracle", f"runs_dir={runs}")
+    assert done.returncode == 0, done.stderr
+    assert [path.name.rpartition("-")[0] for path in (runs / "stages").iterdir() if path.is_dir()] == ["before-bfcl"]
+    assert "bfcl (bfcl-eval" in done.stdout and "the oracle policy" in done.stdout
+    figures = json.loads(Path(done.stdout.splitlines()[-1]).read_text())
+    (found,) = figures["benchmarks"]
+    (row,) = [row for row in found["figures"] if row["metric"] == "accuracy" and row["by"] == "all"]
+    assert (row["before"], row["floor"], row["items"]) == (1.0, 0.0, 8)
+    assert found["policy"]["kind"] == "oracle" and "bfcl-eval" in found["version"]
+
+
+def test_an_endpoint_that_is_not_named_is_asked_for_before_anything_starts(tmp_path):
+    done = run("evals=[bfcl]", "policy=endpoint", "policy.base_url=http://127.0.0.1:9", f"runs_dir={tmp_path}")
+    assert done.returncode == 2
+    assert done.stderr == "policy.model is empty: say which, e.g. policy.model=NAME.\n"
+
+
+@pytest.mark.parametrize(
+    ("override", "told"),
+    [
+        ("evals=[bfcl,tau]", "evals has no option 'tau'; did you mean tau2?"),
+        ("evals.heldout.taks=3", "evals.heldout.taks is no key of the config; did you mean evals.heldout.tasks?"),
+        ("+evals.heldout.taks=3", "evals.heldout.taks is no key of the config; did you mean tasks?"),
+        ("+evals.mine.tasks=3", "evals has mine, which is no benchmark; there are bfcl, heldout, tau2, teval"),
+        ("evals.heldout.trials=true", "evals.heldout.trials is true: it takes neither true nor false"),
+        (
+            "evals.heldout.trials=2",
+            "evals.heldout.trials is 2 but policy.temperature is 0, so all trials would be equal",
+        ),
+        ("evals.holdout_servers=[nobody]", "holdout_servers has nobody, which synth.servers has not"),
+        ("policy=oracle", "policy is oracle but stages has grpo: what is trained is the model"),
+        ("policy.temperature=-1", "policy.temperature is -1"),
+    ],
+)
+def test_a_mistake_is_one_sentence(override, told):
+    with pytest.raises(ConfigError) as error:
+        check([override])
+    assert told in str(error.value) and str(error.value).count("\n") == 0
+
+
+def test_every_benchmark_is_a_stage_of_its_own_before_and_after():
+    config = check(["evals=[heldout,bfcl]"])[0]
+    names = [stage.output for stage in stages(config) if stage.name == "evals"]
+    assert names == ["before-heldout", "before-bfcl", "after-heldout", "after-bfcl"]
+    alone = check(["evals=[bfcl]", "policy=silent", "stages=[evals]"])[0]
+    assert [stage.output for stage in stages(alone) if stage.name == "evals"] == ["before-bfcl"]
+
+
+def test_a_difference_that_is_noise_says_so(tmp_path):
+    settings = ("evals=[bfcl]", "evals.bfcl.tasks=8")
+    first = evaluated(tmp_path / "one", *settings, "policy=oracle")
+    evaluated(tmp_path / "two", *settings, "policy=silent")
+    gap, same = (Evaluated(tmp_path / "one", tmp_path / other).as_json() for other in ("two", "one"))
+    console = Console(record=True, width=180)
+    for shown in tables([first, gap, same]):
+        console.print(shown)
+    text = console.export_text()
+    alone, lost, equal = text.split("bfcl (bfcl-eval")[1:]
+    assert "noise" not in alone and "1.000" in alone
+    row = next(line for line in lost.splitlines() if line.startswith("│ accuracy "))
+    assert "-1.000" in row and "noise" not in row
+    assert "noise" in next(line for line in equal.splitlines() if line.startswith("│ accuracy "))
