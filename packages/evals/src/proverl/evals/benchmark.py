@@ -4,7 +4,9 @@ A benchmark is a frozen dataclass whose fields are its settings, `evals.NAME` in
 the entry points of the group `proverl.benchmarks`, so one of another package needs no change here.
 """
 
+import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -12,6 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
 from itertools import zip_longest
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_type_hints
 
@@ -133,12 +136,34 @@ class Benchmark(ABC):
         """The answer of a policy that does nothing: its score is the floor shown beside every figure."""
 
     def score_of(self, item: str, answer: Json) -> Score:
-        """`score`, by the item's id."""
-        return self.score(self._by_id[item], answer)
+        """`score`, by the item's id. Raises ValueError when that is none that a record can keep."""
+        return self._kept(self.score(self._by_id[item], answer))
 
     def floor_of(self, item: str) -> Score:
-        """What doing nothing scores."""
-        return self.score(self._by_id[item], self.silence(self._by_id[item]))
+        """What doing nothing scores. Raises ValueError as `score_of` does."""
+        return self.score_of(item, self.silence(self._by_id[item]))
+
+    def _kept(self, found: Any) -> Score:
+        if not isinstance(found, Score):
+            raise ValueError(f"{self.name}.score returned {found!r}; it must return a Score")
+        for name, figure in found.figures.items():
+            if not (isinstance(figure, Real) and math.isfinite(figure)):
+                raise ValueError(f"{self.name}.score gave {name} the value {figure!r}; it must be a finite number")
+        if self.headline not in found.figures:
+            raise ValueError(f"{self.name}.score gave no {self.headline}, which is the headline of {self.name}")
+        return Score({name: float(figure) for name, figure in found.figures.items()}, found.detail)
+
+    def distinct_items(self) -> Sequence[Item]:
+        """`items`. Raises ValueError when there is none, two have one id, or one has not the strata of `macro`."""
+        items = self.items()
+        if not items:
+            raise ValueError(f"evals.{self.name} leaves no item to evaluate")
+        if twice := [name for name, times in Counter(item.id for item in items).items() if times > 1]:
+            raise ValueError(f"{self.name}.items has {twice[0]} more than once; every item needs an id of its own")
+        for item in items:
+            if lacking := [key for key in self.macro if key not in item.strata]:
+                raise ValueError(f"{self.name}.items has {item.id} without {lacking[0]}, which {self.name}.macro names")
+        return items
 
     @cached_property
     def _by_id(self) -> dict[str, Item]:
@@ -213,5 +238,7 @@ def benchmark(name: str, settings: Mapping[str, Any]) -> Benchmark:
         return TypeAdapter(made).validate_python(dict(settings))
     except ValidationError as error:
         told = error.errors()[0]
+        if told["type"] == "value_error" and not told["loc"]:  # a sentence that names the setting itself
+            raise ValueError(told["msg"].removeprefix("Value error, ")) from None
         place = ".".join(str(part) for part in ("evals", name, *told["loc"]))
         raise ValueError(f"{place} is {told['input']!r}: {told['msg'].removeprefix('Value error, ')}") from None

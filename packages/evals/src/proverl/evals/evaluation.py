@@ -13,13 +13,14 @@ from proverl.agent import Policy
 from proverl.evals.benchmark import Benchmark, Item
 from proverl.evals.isolated import Isolated, IsolatedError, World
 from proverl.evals.listening import ListenedPolicy
-from proverl.evals.record import Record, append_record, by_attempt, resume
+from proverl.evals.record import Record, append_line, as_line, by_attempt, resume
 
 Progress = Callable[[int, int, str], None]
 UNSCORABLE = "could not be scored, counts as the floor"
 _SCORE_SECONDS = 60.0
 _HOPELESS = 16  # failures without any success
 _MOST_FAILED = 0.05  # of all attempts; above, the evaluation is not finished
+_LONGEST_REASON = 500  # characters; an endpoint may answer with a page
 FAILURES = "failures.json"
 ABOUT = "evaluation.json"  # who was evaluated, and how; whoever starts an evaluation writes it
 
@@ -60,7 +61,7 @@ def evaluate(
 
     Attempts that `folder` already has are not made again. One that fails is made once more, then left out and counted.
     `progress` is called with the attempts done, their total and the mean so far. Raises EvaluationFailed when over 5%
-    of the attempts fail, ValueError when records in `folder` are of other items.
+    of the attempts fail, ValueError when records in `folder` are of other items or the benchmark's items make no sense.
     """
     return asyncio.run(_Running(benchmark, policy, folder, seed, progress).run())
 
@@ -75,7 +76,7 @@ class _Running:
 
     def __init__(self, benchmark: Benchmark, policy: Policy, folder: Path, seed: int, progress: Progress) -> None:
         self.benchmark, self.policy, self.folder, self.seed, self.progress = benchmark, policy, folder, seed, progress
-        self.items = benchmark.items()
+        self.items = benchmark.distinct_items()
         done = resume(folder)
         _check_same(self.items, done, folder)
         self.done = by_attempt(done)
@@ -117,12 +118,13 @@ class _Running:
             for last in (False, True):
                 try:
                     record = await self._attempted(isolated, position, trial)
+                    line = as_line(record)
                 except Exception as error:  # the policy's, the world's, or the clock's
                     if last or isinstance(error, _Late):
                         self._failed(Failure(item.id, trial, _sentence(error)))
                         break
                 else:
-                    append_record(record, self.folder)
+                    append_line(line, self.folder)
                     self.figures.append(record.figures[self.benchmark.headline])
                     break
         self._report()
@@ -180,12 +182,15 @@ class _Scorers:
         """The record with the figures that a process gives it."""
         async with self._slots:
             world = self._free.pop() if self._free else await self._isolated.open()
-            floor = (await world.run("floor_of", record.item, seconds=_SCORE_SECONDS))["figures"]
+            floor: dict[str, float] | None = None
             try:
+                floor = (await world.run("floor_of", record.item, seconds=_SCORE_SECONDS))["figures"]
                 found = await world.run("score_of", record.item, record.answer, seconds=_SCORE_SECONDS)
                 self._free.append(world)
-            except (TimeoutError, IsolatedError) as error:
+            except BaseException as error:
                 world.kill()
+                if floor is None or not isinstance(error, TimeoutError | IsolatedError):
+                    raise
                 found = {"figures": floor, "detail": f"{UNSCORABLE}: {error}"}
         return replace(record, figures=found["figures"], floor=floor, detail=found["detail"])
 
@@ -205,7 +210,7 @@ def read_failures(folder: Path) -> list[Failure]:
 
 def _sentence(error: Exception) -> str:
     kind = "" if isinstance(error, _Late) else f"{type(error).__name__}: "
-    return f"{kind}{error}"
+    return f"{kind}{' '.join(str(error).split())}"[:_LONGEST_REASON]
 
 
 def _check_same(items: Sequence[Item], records: Sequence[Record], source: Path | str) -> None:

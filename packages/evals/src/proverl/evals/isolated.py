@@ -20,7 +20,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -72,6 +72,9 @@ class World:
             raise TimeoutError(f"{asked[0]} took longer than {seconds:g} seconds") from None
         except ConnectionError:
             line = b""
+        except ValueError:
+            self.kill()
+            raise IsolatedError(f"{asked[0]} returned more than {_LINE // 2**20} MiB") from None
         if not line:
             raise IsolatedError(f"the process that ran {asked[0]} ended")
         told = json.loads(line)
@@ -116,9 +119,18 @@ class Isolated:
         self._line.close()  # which ends the benchmark's processes
 
     async def open(self) -> World:
-        """A process that runs methods of the benchmark; whoever asks for it kills it."""
-        reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
-        return World(reader, writer, int(await reader.readline()))
+        """A process that runs methods of the benchmark; whoever asks for it kills it.
+
+        Raises IsolatedError when the process that would start it is gone.
+        """
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
+            told = await reader.readline()
+        except OSError:
+            told = b""
+        if not told:
+            raise IsolatedError(f"the process that starts those of {self._benchmark.name} is gone")
+        return World(reader, writer, int(told))
 
     @asynccontextmanager
     async def world(self, method: str = "", *arguments: Json) -> AsyncIterator[World]:
@@ -139,6 +151,7 @@ def _source() -> str:
     path = str(Path(folder) / "source")
     environment = {**clean_environment(), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-c", f"from {__name__} import main; main()", path]
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # where that process was killed
     process = Popen(command, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True)
     atexit.register(process.wait)
     assert process.stdin and process.stdout
@@ -153,7 +166,9 @@ def _serve(connection: socket.socket, benchmark: "Benchmark") -> None:
     stream = connection.makefile("rwb")
     stream.write(f"{os.getpid()}\n".encode())
     stream.flush()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # else every program that a scorer runs seems to end with status 0
     target: Any = benchmark
+    itself = os.getpid()
     for line in stream:
         method, arguments, *stay = json.loads(line)
         try:
@@ -163,6 +178,8 @@ def _serve(connection: socket.socket, benchmark: "Benchmark") -> None:
             told = json.dumps({"value": value}, default=_plain)
         except Exception as error:
             told = json.dumps({"error": f"{type(error).__name__}: {error}"})
+        if os.getpid() != itself:
+            os._exit(0)  # a copy that the method made and forgot must not answer as well
         stream.write(told.encode() + b"\n")
         stream.flush()
 
@@ -180,6 +197,7 @@ def _serve_benchmark(connection: socket.socket) -> None:
     try:
         benchmark = pickle.loads(stream.read(int(stream.readline())))
         benchmark.prepare()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
         gc.freeze()  # a collection in a fork would write to, and so copy, everything that was loaded before
         listening = _listen(path)
         told = _READY
@@ -200,15 +218,20 @@ def _listen(path: str) -> socket.socket:
     return listening
 
 
-def _fork_for_each(listening: socket.socket, line: int, serve: Callable[[socket.socket], None]) -> None:
-    """Serve every connection in a process of its own until `line`, a file that nobody writes to, ends."""
+def _fork_for_each(listening: socket.socket, line: int, serve: Callable[[socket.socket], None]) -> list[int]:
+    """Serve every connection in a process of its own until `line`, a file that nobody writes to, ends.
+
+    Returns the ids of these processes.
+    """
     waiting: list[Any] = [listening, line]
+    forks: list[int] = []
     while True:
         ready, _, _ = select.select(waiting, [], [])
         if line in ready:
-            return
+            return forks
         connection, _ = listening.accept()
-        if os.fork() == 0:
+        forks.append(os.fork())
+        if not forks[-1]:
             listening.close()
             try:
                 serve(connection)
@@ -219,9 +242,10 @@ def _fork_for_each(listening: socket.socket, line: int, serve: Callable[[socket.
 
 def main() -> None:
     """Be the process that the others are forked from."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     opened = _listen(sys.argv[1])
     os.write(1, _READY)
     os.dup2(2, 1)  # what packages print is nobody's answer
-    _fork_for_each(opened, 0, _serve_benchmark)
+    for started in _fork_for_each(opened, 0, _serve_benchmark):
+        with suppress(ProcessLookupError):
+            os.killpg(started, signal.SIGKILL)  # one may still be loading; not waited for, so its id is nobody else's
     shutil.rmtree(Path(sys.argv[1]).parent, ignore_errors=True)

@@ -4,6 +4,7 @@ A record is one line of `records.jsonl`, written as a whole when its attempt is 
 killed goes on with what it lacks. A last line without its end is what a killed writer left; it is dropped.
 """
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -51,12 +52,28 @@ def _adapter() -> TypeAdapter[Record]:
     return TypeAdapter(Record)
 
 
-def append_record(record: Record, folder: Path) -> None:
-    """Add one record; it is on the disk when this returns."""
-    with (folder / FILE).open("ab") as file:
-        file.write(_adapter().dump_json(record) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
+def as_line(record: Record) -> bytes:
+    """The record as JSON. Raises ValueError when JSON cannot hold it, such as NaN, a set, or half a character."""
+    try:
+        json.dumps(record.answer, allow_nan=False)  # pydantic would write NaN as null, which is scored otherwise
+        return _adapter().dump_json(record, warnings="error") + b"\n"
+    except (ValueError, TypeError, RecursionError) as error:
+        told = " ".join(str(error).split())[:300]
+        raise ValueError(f"what is kept of {record.item} can't be written as JSON: {told}") from None
+
+
+def append_line(line: bytes, folder: Path) -> None:
+    """Add a record; it is on the disk when this returns, and nothing of it is when this raises OSError."""
+    with (folder / FILE).open("ab", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        try:
+            written = file.write(line)
+            if written < len(line):  # a disk that is nearly full takes a part
+                file.write(line[written:])
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(end)
+            raise
 
 
 def write_records(records: Iterable[Record], folder: Path) -> None:
@@ -64,7 +81,7 @@ def write_records(records: Iterable[Record], folder: Path) -> None:
     partial = folder / f"{FILE}.partial"
     with partial.open("wb") as file:
         for record in records:
-            file.write(_adapter().dump_json(record) + b"\n")
+            file.write(as_line(record))
         file.flush()
         os.fsync(file.fileno())
     partial.replace(folder / FILE)

@@ -3,9 +3,9 @@
 import os
 from tempfile import TemporaryDirectory
 
-# the environment hands the folder on to isolated processes
 _FOLDER = TemporaryDirectory(prefix="proverl-bfcl-")
-os.environ.setdefault("BFCL_PROJECT_ROOT", _FOLDER.name)
+_NAMED = os.environ.get("BFCL_PROJECT_ROOT")
+os.environ["BFCL_PROJECT_ROOT"] = _NAMED or _FOLDER.name
 
 from bfcl_eval.constants import default_prompts as prompts  # noqa: E402
 from bfcl_eval.constants import executable_backend_config as backends  # noqa: E402
@@ -21,6 +21,10 @@ from bfcl_eval.utils import (  # noqa: E402
     load_file,
     populate_test_cases_with_predefined_functions,
 )
+
+_FOLDER.cleanup()  # nothing is read from it or written to it; a process that is killed would leave it behind
+if not _NAMED:
+    del os.environ["BFCL_PROJECT_ROOT"]
 
 __all__ = [
     "GORILLA_TO_OPENAPI",
