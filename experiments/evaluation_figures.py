@@ -93,7 +93,7 @@ class Evaluated:
         if compared:
             difference = compared.difference
             row |= {"after": compared.after, "difference": difference.mean, "p": compared.p}
-            row |= {"low": _plain(difference.low), "high": _plain(difference.high)}
+            row |= {"low": _plain(difference.low), "high": _plain(difference.high), "noise": not compared.clear}
         return row
 
     def notes(self) -> list[str]:
@@ -162,7 +162,8 @@ def _cells(row: Mapping[str, Any], trained: bool) -> Iterator[str]:
     yield _with_interval(f"{row['before']:.3f}", row["before_low"], row["before_high"], "")
     if trained and "after" in row:
         yield f"{row['after']:.3f}"
-        yield _with_interval(f"{row['difference']:+.3f}", row["low"], row["high"], "+") + _noise(row)
+        noise = " noise" if row["noise"] else ""
+        yield _with_interval(f"{row['difference']:+.3f}", row["low"], row["high"], "+") + noise
 
 
 def _cost(cost: Mapping[str, float]) -> str:
@@ -171,12 +172,6 @@ def _cost(cost: Mapping[str, float]) -> str:
         f"{cost['prompt_tokens']:,.0f} tokens read and {cost['completion_tokens']:,.0f} written, "
         f"{cost['calls']:,.0f} calls{price}."
     )
-
-
-def _noise(row: Mapping[str, Any]) -> str:
-    if row["low"] is None or row["low"] <= 0 <= row["high"]:
-        return " noise"
-    return ""
 
 
 def _with_interval(text: str, low: float | None, high: float | None, sign: str) -> str:

@@ -91,10 +91,15 @@ def markdown(found: Mapping[str, Any]) -> str:
     for row in found["heldout"]:
         cells = [LABELS[row["metric"]].strip(), f"{row['before']:.3f}"]
         if "after" in row:
-            cells += [f"{row['after']:.3f}", f"{row['difference']:+.3f}", f"{row['low']:+.3f} to {row['high']:+.3f}"]
+            cells += [f"{row['after']:.3f}", f"{row['difference']:+.3f}", _between(row)]
         lines.append(f"| {' | '.join(cells)} |\n")
     episodes = "\nEpisodes to read: Artifacts, `episodes/before.html` and `episodes/after.html`.\n"
     return head + "".join(lines) + episodes
+
+
+def _between(row: Mapping[str, Any]) -> str:
+    """The interval; a single task has none."""
+    return "" if row["low"] is None else f"{row['low']:+.3f} to {row['high']:+.3f}"
 
 
 def table(found: Mapping[str, Any]) -> Table:
@@ -102,7 +107,7 @@ def table(found: Mapping[str, Any]) -> Table:
     episodes = found["heldout"][0]["episodes"]
     shown = Table(
         title=f"Held-out tasks before and after training ({episodes} episodes each)",
-        caption="The five parts are over the tasks that expect calls. Bold: the interval leaves out 0.",
+        caption="The five parts are over the tasks that expect calls. Bold: more than noise.",
         title_justify="left",
         caption_justify="left",
     )
@@ -111,10 +116,9 @@ def table(found: Mapping[str, Any]) -> Table:
     for row in found["heldout"]:
         cells = [f"{row['before']:.3f}"]
         if "after" in row:
-            clear = row["low"] > 0 or row["high"] < 0
             difference = f"{row['difference']:+.3f}"
-            cells += [f"{row['after']:.3f}", f"[bold]{difference}[/bold]" if clear else difference]
-            cells += [f"{row['low']:+.3f} to {row['high']:+.3f}"]
+            cells += [f"{row['after']:.3f}", difference if row["noise"] else f"[bold]{difference}[/bold]"]
+            cells += [_between(row)]
         shown.add_row(LABELS[row["metric"]], *cells)
     return shown
 

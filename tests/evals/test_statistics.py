@@ -107,7 +107,15 @@ def test_a_difference_of_nothing_is_noise_and_one_of_everything_is_not():
     assert (found.before, found.after, found.difference.mean) == (0, 1, 1)
     assert found.p == pytest.approx(2 / 2**12)  # exact: two of 4,096 ways of drawing who is who are this far out
     same = compare(first, first, "score")
-    assert (same.difference.clear, same.p) == (False, 1.0)
+    assert (found.clear, same.clear, same.p) == (True, False, 1.0)
+
+
+def test_a_few_items_that_are_all_better_are_no_proof():
+    three, six = (compare(evaluation([0.0] * n + [1.0]), evaluation([1.0] * (n + 1)), "score") for n in (3, 6))
+    assert three.p == pytest.approx(2 / 2**3)  # exact; the item that is alike in both says nothing
+    assert (three.clear, six.clear) == (False, True)
+    every = compare(evaluation([0.0] * 3), evaluation([1.0] * 3), "score")
+    assert (every.difference.low, every.clear) == (1.0, False)  # an interval that is a point
 
 
 def test_two_policies_that_differ_by_chance_alone_seldom_differ_clearly():

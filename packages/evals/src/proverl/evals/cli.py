@@ -69,7 +69,7 @@ def _differences(found: Benchmark, first: Sequence[Record], second: Sequence[Rec
             between = f"{gap.low:+.3f} to {gap.high:+.3f}"
             p = "" if result.p is None else f"{result.p:.3f}"
             cells = [f"{result.before:.3f}", f"{result.after:.3f}", f"{gap.mean:+.3f}", between, p]
-            shown.add_row(figure.replace("_", " "), *cells, "" if gap.clear else "noise")
+            shown.add_row(figure.replace("_", " "), *cells, "" if result.clear else "noise")
     return shown
 
 

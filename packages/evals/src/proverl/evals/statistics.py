@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 from proverl.evals.record import Record, by_attempt
 
 _DRAWS = 9_999  # of a permutation test
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,14 @@ class Comparison:
     after: float
     difference: Interval
     p: float | None
+
+    @property
+    def clear(self) -> bool:
+        """Whether the difference is more than noise, by its interval and by the test.
+
+        Of a few items the interval alone says too much: where three of three are better it is a point, and p is 0.25.
+        """
+        return self.difference.clear and (self.p is None or self.p <= _LEVEL)
 
 
 def mean_interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:
@@ -193,9 +202,10 @@ def _permuted(
             for weight, group in _strata(records, macro)
             for means in [_cluster_means([differences[_key(one)] for one in group], [one.item for one in group])]
             for mean in means.values()
+            if mean  # where both are alike, the draw changes nothing
         ]
     )
-    if len(shares) < 2 or not shares.any():
+    if len(shares) < 2:
         return 1.0
     found = permutation_test(
         (shares, numpy.zeros_like(shares)),

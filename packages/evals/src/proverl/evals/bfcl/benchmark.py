@@ -37,6 +37,7 @@ class BFCL(Benchmark):
     name: ClassVar[str] = "bfcl"
     headline: ClassVar[str] = "accuracy"
     macro: ClassVar[tuple[str, ...]] = ("category",)
+    shares: ClassVar[frozenset[str]] = frozenset({"accuracy", "accuracy_passable", "forced_quit"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
