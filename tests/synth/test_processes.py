@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from itertools import count, islice
 from pathlib import Path
 
@@ -55,8 +56,11 @@ def test_no_process_outlives_its_parent(how):
         [sys.executable, "-c", SCRIPT], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     workers = {int(parent.stdout.readline()) for _ in range(20)}
-    parent.send_signal(how)
-    parent.wait(30)
+    for _ in range(3):  # Python loses a Ctrl-C that comes while it runs a callback, as people know
+        parent.send_signal(how)
+        with suppress(subprocess.TimeoutExpired):
+            parent.wait(15)
+            break
     parent.stdout.close()
     end = time.monotonic() + 10
     while any(map(runs, workers)) and time.monotonic() < end:
