@@ -114,10 +114,25 @@ def _unknown_option(missing: str) -> str:
 def _bad_override(text: str, overrides: Sequence[str]) -> str:
     key = text.split("'")[1].split("@")[0]
     if any(override.startswith(f"{key}=") for override in overrides):
+        if hint := _not_chosen(key, overrides):
+            return hint
         if key in keys_of(Config):  # a group of values that are the user's own
             return f"{key} takes names of your choice, which Hydra wants with a plus: '+{key}={{NAME: VALUE}}'."
         return _unknown(key, overrides)
     return f"{text.splitlines()[0].rstrip('.')}."
+
+
+def _not_chosen(key: str, overrides: Sequence[str]) -> str:
+    """What to choose first, for a setting of a benchmark or of an endpoint that the command does not choose."""
+    group, name, *_ = *key.split("."), ""
+    if group not in ("evals", "policy"):
+        return ""
+    chosen = composed([override for override in overrides if not override.startswith(f"{key}=")])
+    if group == "evals" and name in groups()["evals"] and name not in chosen.evals:
+        return f"{key}: {name} is not chosen: add 'evals=[{name}]', or 'evals=[heldout,{name}]'."
+    if group == "policy" and key in keys_of(Config) and chosen.policy.kind != "endpoint":
+        return f"{key}: only an endpoint has that: add policy=endpoint."
+    return ""
 
 
 def _unknown(key: str, overrides: Sequence[str]) -> str:

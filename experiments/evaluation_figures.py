@@ -136,12 +136,15 @@ def tables(found: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
             yield _table(one)
 
 
+_READ = "In brackets: 95% intervals. Nothing: what doing nothing gets."
+
+
 def _table(found: Mapping[str, Any]) -> Table:
     trained = any("after" in row for row in found["figures"])
     headline = benchmark_class(found["benchmark"]).headline
     shown = Table(
         title=f"{found['benchmark']} ({found['version']}), {_who(found)}",
-        caption="\n".join([*found["notes"], _cost(found["cost"])]),
+        caption="\n".join([f"{_READ} The first row stands for the benchmark.", *found["notes"], _cost(found["cost"])]),
         title_justify="left",
         caption_justify="left",
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.cache import file_digest
 from experiments.config import Config, RunError, plain
 from experiments.pipeline import Inputs, Stage
-from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs
+from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs, trains
 from proverl.evals import Benchmark, Heldout
 from proverl.evals.benchmark import benchmark_class
 from proverl.evals.evaluation import ABOUT
@@ -47,7 +47,7 @@ def _stage(when: str, name: str, config: Config) -> Stage:
     return Stage(
         name="evals",
         output=output(when, name),
-        title=f"Evaluating {when}, {name}" if config.policy.kind == "model" else f"Evaluating, {name}",
+        title=f"Evaluating {when} training, {name}" if trains(config) else f"Evaluating, {name}",
         depends=("seed", "model", "policy", f"evals.{name}", *(("envs", "reward") if heldout else ())),
         code=(*SYNTH_CODE, "proverl.evals", "proverl.trainer.tiny", *({plugin} - {"proverl"})),
         reads=("synth",) if heldout else (),

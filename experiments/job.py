@@ -39,7 +39,8 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
         raise ConfigError("\n".join(f"Needs: {sentence}" if config.plan else sentence for sentence in missing))
     if config.plan:
         return None
-    screen.say(f"{config.experiment}: {config.model.name}, seed {config.seed}, in {folder}")
+    who = config.model.name if config.policy.kind == "model" else f"the {config.policy.kind} policy"
+    screen.say(f"{config.experiment}: {who}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen) as tracker:
         _name_stages(folder, entries(config, stages, cache))
         outputs = compute(config, stages, cache, screen, _Watch(tracker, config, screen))

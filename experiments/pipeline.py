@@ -95,7 +95,8 @@ def _setting(config: Config, name: str) -> Json:
     if not benchmark:
         return to_jsonable_python(getattr(config, name))
     found = config.evals.benchmarks[benchmark]
-    return {"settings": found.as_config(), "version": found.version}
+    # what is not there has no version; it is named before anything starts
+    return {"settings": found.as_config(), "version": "" if found.needs() else found.version}
 
 
 def _users_code(config: Config, stage: Stage) -> set[str]:

@@ -1,7 +1,7 @@
 """What a job found: its figures, the table a person reads, the curve of the reward, and pages of episodes."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -11,7 +11,7 @@ from rich.table import Table
 from experiments.alarms import summary as alarms
 from experiments.cache import Entry
 from experiments.config import Config
-from experiments.evaluation_figures import evaluated
+from experiments.evaluation_figures import ALL, Evaluated, evaluated
 from experiments.evaluations import output
 from experiments.tracking import rows_by_step
 
@@ -44,7 +44,7 @@ def figures(config: Config, outputs: Mapping[str, Entry]) -> dict[str, Any]:
         "steps": len(steps),
         "alarms": alarms(steps),
         "probe": _probe(config, outputs),
-        "heldout": _heldout(outputs),
+        "heldout": heldout_rows(evaluated(outputs)),
         "benchmarks": [found.as_json() for found in evaluated(outputs)],
     }
 
@@ -79,9 +79,11 @@ def probe_table(probe: Mapping[str, Any]) -> Table:
     return shown
 
 
-def _heldout(outputs: Mapping[str, Entry]) -> list[dict[str, Any]]:
-    found = next((one for one in evaluated(outputs) if one.name == "heldout"), None)
-    return [row for row in found.rows() if row["metric"] in LABELS] if found else []
+def heldout_rows(found: Iterable[Evaluated]) -> list[dict[str, Any]]:
+    """The figures of the held-out tasks, over all of them, in the order in which they are shown."""
+    heldout = next((one for one in found if one.name == "heldout"), None)
+    rows = {row["metric"]: row for row in heldout.rows() if row["by"] == ALL} if heldout else {}
+    return [rows[metric] for metric in LABELS if metric in rows]
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -107,14 +109,14 @@ def table(found: Mapping[str, Any]) -> Table:
     episodes = found["heldout"][0]["episodes"]
     shown = Table(
         title=f"Held-out tasks before and after training ({episodes} episodes each)",
-        caption="The five parts are over the tasks that expect calls. Bold: more than noise.",
+        caption="Nothing: what doing nothing gets. The parts are over tasks that expect calls. Bold: more than noise.",
         title_justify="left",
         caption_justify="left",
     )
-    for heading in ("", "before", "after", "difference", "95% interval"):
+    for heading in ("", "nothing", "before", "after", "difference", "95% interval"):
         shown.add_column(heading, justify="left" if not heading else "right")
     for row in found["heldout"]:
-        cells = [f"{row['before']:.3f}"]
+        cells = [f"{row['floor']:.3f}", f"{row['before']:.3f}"]
         if "after" in row:
             difference = f"{row['difference']:+.3f}"
             cells += [f"{row['after']:.3f}", difference if row["noise"] else f"[bold]{difference}[/bold]"]

@@ -14,11 +14,16 @@ def last_trained(config: Config) -> tuple[str, ...]:
     return ("sft",) if "sft" in config.stages and "grpo" not in config.stages else ("grpo",)
 
 
+def trains(config: Config) -> bool:
+    """Whether the run trains anything."""
+    return bool({"sft", "grpo"} & set(config.stages))
+
+
 def model_needs(config: Config) -> list[str]:
     """What is missing here for the model, a sentence each."""
     from proverl.trainer import check_requirements
 
-    told = check_requirements(config.model, config.trainer, Path(config.runs_dir))
+    told = check_requirements(config.model, config.trainer, Path(config.runs_dir), trains(config))
     if config.model.gpu and not config.profile.gpus_per_node:
         told = [
             f"model {config.model.name} runs on GPUs and profile {config.profile.name} has none: add profile=h100x8 or "

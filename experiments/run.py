@@ -85,7 +85,9 @@ def _job_name(*, _root_: DictConfig) -> str:
 
     groups = OmegaConf.masked_copy(_root_, [str(key) for key in _root_ if key != "hydra"])
     values: Any = OmegaConf.to_container(groups, resolve=True)
-    return f"{values['experiment']}-{values['model']['name']}-s{values['seed']}-{job_key(values)}"
+    kind = values["policy"]["kind"]
+    who = values["model"]["name"] if kind == "model" else kind
+    return f"{values['experiment']}-{who}-s{values['seed']}-{job_key(values)}"
 
 
 OmegaConf.register_new_resolver("job_name", _job_name, replace=True)

@@ -13,7 +13,14 @@ from experiments.config import ConfigError
 from experiments.evaluation_figures import Evaluated, tables
 from experiments.evaluations import before
 from experiments.pipeline import Inputs
+from experiments.report import heldout_rows
 from experiments.stages import stages
+from proverl.agent import Limits, ScriptedPolicy
+from proverl.core import GroundTruth, Step, Task, TaskKind
+from proverl.envs import load_server
+from proverl.evals import evaluate, heldout
+from proverl.evals.evaluation import ABOUT
+from proverl.reward import RewardConfig
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,6 +62,8 @@ def test_an_endpoint_that_is_not_named_is_asked_for_before_anything_starts(tmp_p
     [
         ("evals=[bfcl,tau]", "evals has no option 'tau'; did you mean tau2?"),
         ("evals.heldout.taks=3", "evals.heldout.taks is no key of the config; did you mean evals.heldout.tasks?"),
+        ("evals.bfcl.tasks=3", "evals.bfcl.tasks: bfcl is not chosen: add 'evals=[bfcl]', or 'evals=[heldout,bfcl]'."),
+        ("policy.base_url=http://x", "policy.base_url: only an endpoint has that: add policy=endpoint."),
         ("+evals.heldout.taks=3", "evals.heldout.taks is no key of the config; did you mean tasks?"),
         ("+evals.mine.tasks=3", "evals has mine, which is no benchmark; there are bfcl, heldout, tau2, teval"),
         ("evals.heldout.trials=true", "evals.heldout.trials is true: it takes neither true nor false"),
@@ -95,3 +104,21 @@ def test_a_difference_that_is_noise_says_so(tmp_path):
     row = next(line for line in lost.splitlines() if line.startswith("│ accuracy "))
     assert "-1.000" in row and "noise" not in row
     assert "noise" in next(line for line in equal.splitlines() if line.startswith("│ accuracy "))
+
+
+def test_the_figures_of_a_run_are_over_all_tasks_not_those_of_the_last_stratum(tmp_path):
+    tasks = [task(number, "multi_turn") for number in range(3)] + [task(3, "abstention")]
+    before = Path(tmp_path / "before")
+    found = heldout(tasks, Limits(), RewardConfig())
+    evaluate(found, ScriptedPolicy(("I can't.",)), before)  # right of the last kind alone
+    (before / ABOUT).write_text(json.dumps({"benchmark": "heldout", "settings": found.as_config()}))
+    rows = heldout_rows([Evaluated(before)])
+    assert [row["metric"] for row in rows][:3] == ["total", "validity", "coverage"]
+    (success,) = [row for row in rows if row["metric"] == "success"]
+    assert (success["before"], success["episodes"]) == (0.25, 4)
+
+
+def task(number, kind):
+    tools = tuple(tool for tool in load_server("filesystem").tools if not tool.hidden)
+    steps = (Step("list_directory", {"path": "/"}),) if kind == "multi_turn" else ()
+    return Task(f"t{number}", TaskKind(kind), ("filesystem",), number, "", ("Look.",), tools, GroundTruth(steps))

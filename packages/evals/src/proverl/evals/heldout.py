@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import SkipValidation, TypeAdapter
 
 from proverl.agent import Limits, OraclePolicy, Policy, run_episode
-from proverl.core import Episode, Json, StopReason, Task, TaskKind
+from proverl.core import Call, Episode, Json, StopReason, Task, TaskKind
 from proverl.envs import Session
 from proverl.evals.benchmark import Benchmark, Item, Score
 from proverl.evals.isolated import Isolated
@@ -134,11 +134,14 @@ def _by_kind(task: Task, episode: Episode) -> dict[str, float]:
     figures = {}
     abstained = not episode.calls
     if abstained:
-        figures["abstention_precision"] = float(task.kind == TaskKind.ABSTENTION)
+        figures["abstention_precision"] = float(not task.ground_truth.steps)
     if task.kind == TaskKind.ABSTENTION:
         figures["abstention_recall"] = float(abstained)
     if task.kind == TaskKind.CLARIFICATION:
-        asked = not any(record.turn == len(task.turns) - 1 for record in episode.calls)
+        last = len(task.turns) - 1
+        expected = {step.name for step in task.ground_truth.steps if step.turn == last}
+        made = [record.call for record in episode.calls if record.turn == last]
+        asked = all(isinstance(call, Call) and call.name in expected for call in made)
         figures["clarification"] = float(asked and episode.replied)
     return figures
 

@@ -24,19 +24,22 @@ _CONNECT_SECONDS = 5.0
 _RANKS = 2  # processes that a machine of one core bears too
 
 
-def preflight(model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path) -> list[str]:
-    """One sentence for each fault of the machines for a run that writes into `folder`; empty when it can start."""
+def preflight(model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path, trains: bool = True) -> list[str]:
+    """One sentence for each fault of the machines for a run that writes into `folder`; empty when it can start.
+
+    One that does not train (`trains`) writes no checkpoints.
+    """
     folder = folder.resolve()
     address = ray_address(trainer) if model.gpu else ""
     if address:
         try:
-            return _cluster_problems(address, model, trainer, weights, folder)
+            return _cluster_problems(address, model, trainer, weights, folder, trains)
         except _NoRay as error:
             told = [str(error)]
     else:
         told = list(_one_machine_problems(model, trainer))
     with _listener("127.0.0.1") as listener:
-        needs = _needs(model, trainer, weights, folder, "", listener)
+        needs = _needs(model, trainer, weights, folder, "", listener, trains)
         if address:  # what can be known without Ray: this machine has the weights and the disk that the others have
             needs = replace(needs, gpus=0)
         return [*told, *problems(look(needs), needs)]
@@ -122,7 +125,7 @@ class _NoRay(Exception):
 
 
 def _cluster_problems(
-    address: str, model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path
+    address: str, model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path, trains: bool
 ) -> list[str]:
     """The faults of a running Ray cluster, found by joining it for a moment. Raises _NoRay."""
     _check_address(address)
@@ -146,7 +149,7 @@ def _cluster_problems(
     try:
         here = ray.util.get_node_ip_address()
         with _listener(here) as listener, tempfile.NamedTemporaryFile(dir=folder, prefix=".preflight-") as mark:
-            needs = _needs(model, trainer, weights, folder, mark.name, listener)
+            needs = _needs(model, trainer, weights, folder, mark.name, listener, trains)
             return [*_ray_problems(trainer, needs), *_node_problems(needs)]
     finally:
         if not joined:
@@ -239,7 +242,13 @@ def _node_problems(needs: Needs) -> Iterator[str]:
 
 
 def _needs(
-    model: ModelConfig, trainer: TrainerConfig, weights: str, folder: Path, mark: str, listener: socket.socket
+    model: ModelConfig,
+    trainer: TrainerConfig,
+    weights: str,
+    folder: Path,
+    mark: str,
+    listener: socket.socket,
+    trains: bool,
 ) -> Needs:
     host, port = listener.getsockname()[:2]
     return Needs(
@@ -248,7 +257,7 @@ def _needs(
         weights=weights,
         folder=str(folder),
         mark=mark,
-        disk=checkpoint_bytes(model, trainer, weights),
+        disk=checkpoint_bytes(model, trainer, weights) if trains else 0,
         starts_ray=not mark,
         listener=(host, port),
     )

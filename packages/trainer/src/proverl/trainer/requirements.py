@@ -23,13 +23,13 @@ def model_path(model: ModelConfig) -> str | Path:
     return checkpoint_path()
 
 
-def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path) -> list[str]:
+def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path, trains: bool = True) -> list[str]:
     """One sentence for each thing that is missing for a run that writes into `folder`, with what to do.
 
-    Empty when the run can start.
+    Empty when the run can start. One that does not train (`trains`) writes no checkpoints.
     """
     problems = [_verl_problem(), _format_problem(model), _adapter_problem(model, trainer)]
-    problems += _machine_problems(model, trainer, folder)
+    problems += _machine_problems(model, trainer, folder, trains)
     if model.gpu:
         problems += [_vllm_problem(model), _megatron_problem(trainer)]
     elif trainer.gpus_per_node > 0:
@@ -93,12 +93,12 @@ def _format_problem(model: ModelConfig) -> str:
     return ""
 
 
-def _machine_problems(model: ModelConfig, trainer: TrainerConfig, folder: Path) -> list[str]:
+def _machine_problems(model: ModelConfig, trainer: TrainerConfig, folder: Path, trains: bool) -> list[str]:
     try:
         weights = model_path(model)
     except FileNotFoundError as error:
         return [str(error)]
-    return preflight(model, trainer, str(weights), folder)
+    return preflight(model, trainer, str(weights), folder, trains)
 
 
 def _megatron_problem(trainer: TrainerConfig) -> str:
