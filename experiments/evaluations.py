@@ -15,7 +15,7 @@ from experiments.cache import file_digest
 from experiments.config import Config, RunError, plain
 from experiments.pipeline import Inputs, Stage
 from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs, trains
-from proverl.evals import Benchmark, Heldout
+from proverl.evals import Benchmark, Heldout, endpoint_needs
 from proverl.evals.benchmark import benchmark_class
 from proverl.evals.evaluation import ABOUT
 
@@ -170,7 +170,7 @@ def _needs(name: str, config: Config) -> list[str]:
     told = model_needs(config) if kind == "model" else []
     return [
         *told,
-        *config.policy.needs(),
+        *(endpoint_needs(config.policy) if kind == "endpoint" else []),
         *found.needs(),
         *(found.model_needs() if kind in ("model", "endpoint") else []),
     ]

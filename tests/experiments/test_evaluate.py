@@ -52,7 +52,7 @@ def test_a_benchmark_alone_needs_no_synthesis_and_prints_its_table(tmp_path, wit
 
 
 def test_an_endpoint_that_is_not_named_is_asked_for_before_anything_starts(tmp_path):
-    done = run("evals=[bfcl]", "policy=endpoint", "policy.base_url=http://127.0.0.1:9", f"runs_dir={tmp_path}")
+    done = run("evals=[bfcl]", "policy=endpoint", "policy.base_url=http://127.0.0.1:9/v1", f"runs_dir={tmp_path}")
     assert done.returncode == 2
     assert done.stderr == "policy.model is empty: say which, e.g. policy.model=NAME.\n"
 

@@ -5,7 +5,7 @@ from proverl.evals.config import EvalsConfig, PolicyConfig, ProbeConfig
 from proverl.evals.evaluation import Evaluation, EvaluationFailed, Failure, evaluate, score
 from proverl.evals.heldout import Heldout, attempted, heldout
 from proverl.evals.isolated import Isolated, IsolatedError
-from proverl.evals.policy import endpoint_policy, load_policy, scripted_policy, vllm_policy
+from proverl.evals.policy import endpoint_needs, endpoint_policy, load_policy, scripted_policy, vllm_policy
 from proverl.evals.record import Record, read_records
 from proverl.evals.statistics import Comparison, Interval, compare, mean_interval, paired_difference, summarize
 
@@ -28,6 +28,7 @@ __all__ = [
     "attempted",
     "benchmark",
     "compare",
+    "endpoint_needs",
     "endpoint_policy",
     "evaluate",
     "heldout",
