@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class EndpointServer(ThreadingHTTPServer):
     """Gives `answers` in order (a number: that HTTP status; a text: as it is), then `default`; keeps the requests.
 
-    An answer may be a function of the request.
+    An answer may be a function of the request. One that is an iterator of bytes is sent piece by piece.
     """
 
     request_queue_size = 64
@@ -56,7 +56,19 @@ class _Handler(BaseHTTPRequestHandler):
             server.at_once -= 1
         self.send(answer)
 
+    def send_pieces(self, pieces):
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        with suppress(BrokenPipeError, ConnectionResetError):
+            for piece in pieces:
+                self.wfile.write(piece)
+                time.sleep(0.01 if len(piece) == 1 else 0)
+
     def send(self, answer):
+        if isinstance(answer, Iterator):
+            self.send_pieces(answer)
+            return
         body = {"error": {"message": self.server.error}} if isinstance(answer, int) else answer
         text = body if isinstance(body, str) else json.dumps(body)
         self.send_response(answer if isinstance(answer, int) else 200)

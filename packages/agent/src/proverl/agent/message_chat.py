@@ -60,12 +60,15 @@ class MessageChat:
 
         Raises openai.OpenAIError when it fails, ValueError when what it returns is no reply.
         """
-        from openai import BadRequestError
+        from openai import APIConnectionError, BadRequestError
 
         try:
             completion = await self._client.chat.completions.create(
                 model=self._model, messages=self._messages, extra_body=self._body
             )
+        except APIConnectionError as error:  # whose own words are the same for everything
+            error.args = (f"{error} ({error.__cause__})",)
+            raise
         except BadRequestError as error:
             if any(word in str(error).lower() for word in _TOO_LONG):
                 return Reply("", (), "length")
@@ -76,15 +79,16 @@ class MessageChat:
             raise ValueError(f"the endpoint's answer is no chat completion: {str(completion)[:200]!r}") from error
 
     def _read(self, completion: Any) -> Reply:
-        usage = completion.usage
-        if usage is not None:
+        read, written = _counted(completion.usage)
+        if read:
             if self._first_prompt is None:
-                self._first_prompt = usage.prompt_tokens
-            self._used = usage.prompt_tokens + usage.completion_tokens - self._first_prompt
+                self._first_prompt = read
+            self._used = read + written - self._first_prompt
         choice = completion.choices[0]
         text = _whole(choice.message.content or "")
-        asked = [call for call in choice.message.tool_calls or () if call.type == "function"]
-        for call in asked:
+        asked = [call for call in choice.message.tool_calls or () if call.type in ("function", None)]
+        for number, call in enumerate(asked):
+            call.id = _whole(call.id or f"call_{len(self._messages)}_{number}")  # some servers give none
             call.function.name, call.function.arguments = _whole(call.function.name), _whole(call.function.arguments)
         calls = tuple(_read(call.id, call.function.name, call.function.arguments) for call in asked)
         self._keep(text, calls, asked)
@@ -92,8 +96,8 @@ class MessageChat:
             text,
             calls,
             "length" if choice.finish_reason == "length" else "stop",
-            prompt_tokens=usage.prompt_tokens if usage else 0,
-            completion_tokens=usage.completion_tokens if usage else 0,
+            prompt_tokens=read,
+            completion_tokens=written,
         )
 
     def _keep(self, text: str, calls: Sequence[Call | MalformedCall], asked: Sequence[Any]) -> None:
@@ -147,6 +151,14 @@ def _said(message: Message) -> dict[str, Any]:
     return {"role": "assistant", "content": message["content"], "tool_calls": calls}
 
 
+def _counted(usage: Any) -> tuple[int, int]:
+    """Tokens read and written; none where the server does not count, or gives what is no count."""
+    read, written = (getattr(usage, f"{kind}_tokens", None) for kind in ("prompt", "completion"))
+    if type(read) is int and type(written) is int and min(read, written) >= 0 and max(read, written) < 2**31:
+        return read, written
+    return 0, 0
+
+
 def _whole(text: str) -> str:
     """The text with a question mark for half a character, which JSON can carry and nothing can be written to."""
     return text.encode(errors="replace").decode()
@@ -164,7 +176,7 @@ class EndpointPolicy:
     """A model behind an OpenAI-compatible endpoint.
 
     `options` go into every request (temperature, top_p, ...). Without `base_url` or `api_key` the client reads
-    OPENAI_BASE_URL and OPENAI_API_KEY. Use one policy in one event loop.
+    OPENAI_BASE_URL and OPENAI_API_KEY. `seconds` bound one request. Use one policy in one event loop.
     """
 
     model: str
@@ -179,7 +191,15 @@ class EndpointPolicy:
         """The client, shared by all chats; it retries with a growing wait."""
         from openai import AsyncOpenAI
 
-        return AsyncOpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=self.retries, timeout=self.seconds)
+        from proverl.agent.bounded_client import BoundedClient
+
+        return AsyncOpenAI(
+            base_url=self.base_url,
+            api_key=self.api_key,
+            max_retries=self.retries,
+            timeout=self.seconds,
+            http_client=BoundedClient(self.seconds),
+        )
 
     def chat(self, task: Task, limits: Limits, seed: int = 0) -> MessageChat:
         """Open a chat for one episode; the seed goes to the endpoint."""

@@ -238,7 +238,7 @@ def benchmark(name: str, settings: Mapping[str, Any]) -> Benchmark:
         return TypeAdapter(made).validate_python(dict(settings))
     except ValidationError as error:
         told = error.errors()[0]
-        if told["type"] == "value_error" and not told["loc"]:  # a sentence that names the setting itself
+        if told["type"] == "value_error":  # a sentence of ours, that names the setting itself
             raise ValueError(told["msg"].removeprefix("Value error, ")) from None
         place = ".".join(str(part) for part in ("evals", name, *told["loc"]))
         raise ValueError(f"{place} is {told['input']!r}: {told['msg'].removeprefix('Value error, ')}") from None

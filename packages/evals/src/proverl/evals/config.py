@@ -1,10 +1,48 @@
 """Settings of the groups `evals`, `policy` and `probe`."""
 
 import math
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from proverl.evals.benchmark import Benchmark
+
+_OWN = ("messages", "model", "stream", "tools", "max_completion_tokens", "seed")  # of a request, set by the evaluation
+_SECRET = re.compile(r"(^|[_-])(api_?key|key|token|secret|password|authorization|credentials?|cookie)$", re.IGNORECASE)
+
+
+def check_endpoint(place: str, base_url: str, options: Mapping[str, Any]) -> None:
+    """Raise ValueError when requests of `place` (policy, evals.tau2.user) could not be sent, or would tell a secret."""
+    try:
+        url = urlsplit(base_url)
+        odd = url.scheme not in ("http", "https") or not url.hostname or (url.port or 1) < 1
+    except ValueError:
+        odd = True
+    if base_url and "@" in base_url:
+        raise ValueError(f"{place}.base_url has a user or a password in it, which would be kept in the records")
+    if base_url and odd:
+        raise ValueError(f"{place}.base_url is {base_url}; it must be like http://127.0.0.1:8000/v1")
+    for name in options:
+        if name in _OWN:
+            raise ValueError(f"{place}.options has {name}, which the evaluation sets itself")
+    for name in _names(options):
+        if _SECRET.search(name):
+            raise ValueError(
+                f"{place}.options has {name}, which looks like a secret, and options are kept in the records: "
+                "a key belongs in the environment (OPENAI_API_KEY)"
+            )
+
+
+def _names(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield str(name)
+            yield from _names(inside)
+    elif isinstance(value, list | tuple):
+        for inside in value:
+            yield from _names(inside)
 
 
 @dataclass(frozen=True)
@@ -55,6 +93,7 @@ class PolicyConfig:
                 raise ValueError(f"policy.{name} is {getattr(self, name)}; it must be at least 0")
         if not 0 < self.seconds < math.inf:
             raise ValueError(f"policy.seconds is {self.seconds}; it must be a finite number above 0")
+        check_endpoint("policy", self.base_url, self.options)
 
     def needs(self) -> list[str]:
         """What is not said yet, a sentence each."""

@@ -33,7 +33,8 @@ from proverl.core import Json
 if TYPE_CHECKING:
     from proverl.evals.benchmark import Benchmark
 
-_SECRET = re.compile(r"key|token|secret|password|credential|auth", re.IGNORECASE)
+_SECRET = re.compile(r"key|token|secret|passw|passphrase|_pass$|_pwd$|cred|auth|cookie|private", re.IGNORECASE)
+_IN_URL = re.compile(r"://[^/\s]*:[^/\s]*@")  # of a proxy or a database, with a password
 _LINE = 2**28  # bytes of one message at most
 _START_SECONDS = 120.0
 _READY = b"ready\n"
@@ -45,7 +46,12 @@ class IsolatedError(RuntimeError):
 
 def clean_environment() -> dict[str, str]:
     """This process's environment without what looks like a secret."""
-    return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return {name: value for name, value in os.environ.items() if not (looks_secret(name) or _IN_URL.search(value))}
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a variable of that name is kept from the processes that score."""
+    return bool(_SECRET.search(name))
 
 
 class World:

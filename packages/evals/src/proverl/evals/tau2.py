@@ -25,7 +25,8 @@ from pydantic import ConfigDict
 from proverl.agent import Chat, EndpointPolicy, Limits, Message, Policy, Reply, ScriptedChat, ScriptedPolicy
 from proverl.core import Call, GroundTruth, Json, MalformedCall, Task, TaskKind, Tool
 from proverl.evals.benchmark import Benchmark, Item, Score
-from proverl.evals.isolated import Isolated, IsolatedError
+from proverl.evals.config import check_endpoint
+from proverl.evals.isolated import Isolated, IsolatedError, looks_secret
 from proverl.evals.statistics import pass_hat_k
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ _MALFORMED = "malformed_call"  # a name that no domain has, so that tau2 answers
 class UserSimulator:
     """The model that plays the user, behind an OpenAI-compatible endpoint.
 
-    key_variable: the environment variable that holds its key. options go into every request.
+    key_variable: the environment variable that holds its key. options go into every request. Raises ValueError when a
+    value makes no sense.
     """
 
     base_url: str = ""
@@ -54,6 +56,14 @@ class UserSimulator:
     options: dict[str, Any] = field(default_factory=lambda: {"temperature": 0.0})
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    def __post_init__(self) -> None:
+        check_endpoint("evals.tau2.user", self.base_url, self.options)
+        if not looks_secret(self.key_variable):
+            raise ValueError(
+                f"evals.tau2.user.key_variable is {self.key_variable!r}; name a variable with KEY, TOKEN or SECRET in "
+                "it: others are handed on to the processes that score"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
