@@ -192,7 +192,7 @@ def _at_their_source(told: Iterable[str], composed: DictConfig) -> Iterable[str]
     written = OmegaConf.to_container(composed)
     found: dict[str, str] = {}
     for sentence in told:
-        key = sentence.partition(" is ")[0]
+        key = re.match(r"[\w.]*", sentence)[0]  # type: ignore[index]
         while source := _repeated(written, key):
             sentence, key = sentence.replace(key, source, 1), source
         found.setdefault(key, sentence)
@@ -278,7 +278,8 @@ def _sentence(problem: ErrorDetails, known: list[str]) -> str:
         .rstrip(".")
     )
     if problem["type"] in ("value_error", "assertion_error"):
-        return f"{place}: {message}." if place and place not in message else f"{message}."
+        end = "" if message.endswith("?") else "."
+        return f"{place}: {message}{end}" if place and place not in message else f"{message}{end}"
     return f"{place} is {_shown(problem['input'])}: {message.replace('Input should', 'it should', 1)}."
 
 

@@ -27,7 +27,10 @@ def _stages(argv: list[str]) -> list[str]:
     try:
         jobs = check([*argv, "stages=[evals]"])
     except ConfigError:
-        jobs = []  # told by the run, in its own words
+        return ["evals"]  # told by the run, in its own words
+    if not any(job.evals.benchmarks for job in jobs):
+        print("evals names no benchmark: choose some, e.g. 'evals=[heldout,bfcl]'.", file=sys.stderr)
+        sys.exit(2)
     heldout = any("heldout" in job.evals.benchmarks for job in jobs)
     return ["synth", "evals"] if heldout else ["evals"]
 

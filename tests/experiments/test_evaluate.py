@@ -71,7 +71,7 @@ def test_an_endpoint_that_is_not_named_is_asked_for_before_anything_starts(tmp_p
             "evals.heldout.trials=2",
             "evals.heldout.trials is 2 but policy.temperature is 0, so all trials would be equal",
         ),
-        ("evals.holdout_servers=[nobody]", "holdout_servers has nobody, which synth.servers has not"),
+        ("evals.holdout_servers=[nobody]", "evals.holdout_servers has nobody, which synth.servers has not."),
         ("policy=oracle", "policy is oracle but stages has grpo: what is trained is the model"),
         ("policy.temperature=-1", "policy.temperature is -1"),
     ],
@@ -122,3 +122,9 @@ def task(number, kind):
     tools = tuple(tool for tool in load_server("filesystem").tools if not tool.hidden)
     steps = (Step("list_directory", {"path": "/"}),) if kind == "multi_turn" else ()
     return Task(f"t{number}", TaskKind(kind), ("filesystem",), number, "", ("Look.",), tools, GroundTruth(steps))
+
+
+def test_an_evaluation_of_nothing_asks_what_to_evaluate():
+    done = run("evals=[]")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("evals names no benchmark: choose some")
