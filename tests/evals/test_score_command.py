@@ -1,6 +1,9 @@
 """`proverl score`: stored answers again, another evaluation beside it, and what it cannot read."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -62,3 +65,110 @@ def test_what_cannot_be_read_ends_with_a_sentence(tmp_path, content):
     done = run(tmp_path)
     assert done.exit_code == 2
     assert str(tmp_path) in done.output and "Traceback" not in done.output
+
+
+PUBLISHED = {  # of BFCL-Result, 2025-12-16; the verdict, and how the published score file words it
+    "gpt-4.1-nano-2025-04-14-FC": (
+        "multi_turn_base_1",
+        [
+            [[{"pwd": "{}"}], [{"ls": '{"a":true}'}], "You are there."],
+            [
+                [{"cd": '{"folder":"workspace"}'}],
+                [{"find": '{"path":"workspace","name":"log.txt"}'}],
+                [{"find": '{"path":"./","name":"log.txt"}'}],
+                [{"mkdir": '{"dir_name":"archive"}'}],
+                [{"mv": '{"source":"log.txt","destination":"archive"}'}],
+                "Moved.",
+            ],
+            [
+                [{"grep": '{"file_name":"log.txt","pattern":"Error"}'}],
+                [{"grep": '{"file_name":"archive/log.txt","pattern":"Error"}'}],
+                "Not there.",
+            ],
+            [[{"tail": '{"file_name":"archive/log.txt","lines":20}'}], "Not there either."],
+        ],
+        0.0,
+        "execution_response_mismatch: Model response execution results so far does not contain all the ground truth "
+        "response execution results for turn 2.",
+    ),
+    "BitAgent-Bounty-8B": (
+        "multi_turn_base_0",
+        [
+            [
+                [
+                    {"cd": '{"folder": "document"}'},
+                    {"mkdir": '{"dir_name": "temp"}'},
+                    {"mv": '{"source": "final_report.pdf", "destination": "temp"}'},
+                ],
+                "[]",
+            ],
+            [
+                [
+                    {"cd": '{"folder": "temp"}'},
+                    {"grep": '{"file_name": "final_report.pdf", "pattern": "budget analysis"}'},
+                ],
+                "[]",
+            ],
+            [[{"sort": '{"file_name": "final_report.pdf"}'}], "[]"],
+            [
+                [
+                    {"cd": '{"folder": ".."}'},
+                    {"mv": '{"source": "previous_report.pdf", "destination": "temp"}'},
+                    {"cd": '{"folder": "temp"}'},
+                    {"diff": '{"file_name1": "final_report.pdf", "file_name2": "previous_report.pdf"}'},
+                ],
+                "[]",
+            ],
+        ],
+        1.0,
+        "",
+    ),
+}
+
+
+def results(path, *lines):
+    path.write_text("".join(json.dumps({"id": name, "result": result}) + "\n" for name, result in lines))
+    return path
+
+
+@pytest.mark.parametrize("model", PUBLISHED)
+def test_published_results_have_their_published_verdict(model, tmp_path):
+    item, result, accuracy, detail = PUBLISHED[model]
+    done = run(results(tmp_path / "result.json", (item, result)), "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "nan" not in done.output  # a single entry has no interval
+    found = read_records(tmp_path)[0]
+    assert (found.item, found.figures["accuracy"], found.detail) == (item, accuracy, detail)
+
+
+def test_a_result_file_may_be_of_any_category_and_any_part_of_it(tmp_path):
+    lines = [("multi_turn_long_context_7", [[[{"ls": "{}"}]]]), ("multi_turn_miss_func_3", [[""]])]
+    done = run(results(tmp_path / "result.json", *lines), "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert {record.item for record in read_records(tmp_path)} == {name for name, _ in lines}
+
+
+def test_results_that_would_be_scored_wrongly_are_refused(tmp_path):
+    twice = run(results(tmp_path / "twice.json", *[("multi_turn_base_3", [[[{"ls": "{}"}]]])] * 2))
+    assert (twice.exit_code, "line 2 is a second result of multi_turn_base_3" in twice.output) == (2, True)
+    texts = results(tmp_path / "texts.json", ("multi_turn_base_3", [["[ls()]", "Done."]]))
+    unread = run(texts)
+    assert (unread.exit_code, "has texts alone" in unread.output) == (2, True)
+    assert "prompting" in run(texts, "--set", "prompting=true").output
+    assert "1.000" in next(
+        line for line in run(texts, "--set", "prompting=true").output.splitlines() if " calls " in line
+    )
+
+
+def test_a_process_that_is_killed_leaves_no_folder_behind(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from proverl.evals import benchmark, evaluate\n"
+        "bfcl = benchmark('bfcl', {'tasks': 4})\n"
+        "evaluate(bfcl, bfcl.oracle(), Path(sys.argv[1]))\n"
+        "os._exit(0)"
+    )
+    (tmp_path / "temporary").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "temporary")}
+    subprocess.run([sys.executable, "-c", code, tmp_path / "records"], env=environment, check=True)
+    assert len(read_records(tmp_path / "records")) == 4
+    assert not list((tmp_path / "temporary").iterdir())

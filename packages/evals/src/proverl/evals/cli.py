@@ -1,6 +1,7 @@
 """`proverl score`: figures of stored answers, anew, and of result files of the benchmarks' own packages."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,12 +27,13 @@ app = typer.Typer(add_completion=False)
 def score_command(
     source: Annotated[Path, typer.Argument(help="an evaluation's folder, or a result file such as BFCL's")],
     name: Annotated[str, typer.Option("--benchmark", help="whose result file it is")] = "bfcl",
+    settings: Annotated[list[str], typer.Option("--set", help="of that benchmark, such as prompting=true")] = [],  # noqa: B006
     output: Annotated[Path | None, typer.Option(help="a folder for the records with their new figures")] = None,
     against: Annotated[Path | None, typer.Option(help="another evaluation's folder, to compare with")] = None,
 ) -> None:
     """Print the figures, and which answers are scored otherwise than before."""
     try:
-        found, records = _stored(source) if source.is_dir() else _foreign(source, name)
+        found, records = _stored(source) if source.is_dir() else _foreign(source, name, settings)
         scored = score(found, records)
         other = _stored(against)[1] if against else []
         compared = _differences(found, other, scored) if against else None
@@ -84,13 +86,10 @@ def _stored(folder: Path) -> tuple[Benchmark, list[Record]]:
     return found, records
 
 
-def _foreign(file: Path, name: str) -> tuple[Benchmark, list[Record]]:
-    found = benchmark(name, {})
-    records = found.read_results(file)
-    there = {record.item for record in records}
-    items = [item for item in found.items() if item.id in there]
-    places = {item.id: position for position, item in enumerate(items)}
-    return found, [replace(record, position=places[record.item]) for record in records]
+def _foreign(file: Path, name: str, settings: Sequence[str]) -> tuple[Benchmark, list[Record]]:
+    told = (setting.partition("=") for setting in settings)
+    found = benchmark(name, dict((key, value) for key, _, value in told))
+    return found, found.read_results(file)
 
 
 def _table(found: Benchmark, records: Sequence[Record]) -> Table:
@@ -100,8 +99,8 @@ def _table(found: Benchmark, records: Sequence[Record]) -> Table:
     for figure in dict.fromkeys(name for record in records for name in record.figures):
         _add(shown, found, records, figure, figure.replace("_", " "), found.macro)
     for key in dict.fromkeys(key for record in records for key in record.strata):
-        for value in dict.fromkeys(record.strata[key] for record in records):
-            inside = [record for record in records if record.strata[key] == value]
+        for value in dict.fromkeys(record.strata[key] for record in records if key in record.strata):
+            inside = [record for record in records if record.strata.get(key) == value]
             macro = [other for other in found.macro if other != key]
             _add(shown, found, inside, found.headline, f"  {key} {value}", macro)
     return shown
@@ -112,6 +111,7 @@ def _add(
 ) -> None:
     interval = summarize(records, figure, macro, figure in found.shares)
     if interval:
-        least = floor(records, figure, macro)
-        between = f"{interval.low:.3f} to {interval.high:.3f}"
-        shown.add_row(label, str(interval.n), f"{least:.3f}", f"{interval.mean:.3f}", between)
+        least = floor(records, figure, macro)  # figures may differ from answer to answer, and so may those of silence
+        nothing = "" if least is None else f"{least:.3f}"
+        between = "" if math.isnan(interval.low) else f"{interval.low:.3f} to {interval.high:.3f}"
+        shown.add_row(label, str(interval.n), nothing, f"{interval.mean:.3f}", between)

@@ -123,6 +123,8 @@ class BFCL(Benchmark):
         impossible = sorted({record.item for record in records} & UNPASSABLE.keys())
         idle = [record for record in records if "restraint" in record.figures]
         notes = []
+        if records and not any(record.figures["calls"] for record in records):
+            notes.append("No call could be read in any of the answers.")
         if impossible:
             notes.append(
                 f"No policy passes {', '.join(impossible)} by what it is told: accuracy is {_accuracy(records):.3f} "
@@ -143,10 +145,11 @@ class BFCL(Benchmark):
         """A result file of the package, a line {"id", "result"} per entry, as records that are still to be scored.
 
         `format` reads calls out of the texts that handlers of local models leave in it. Raises ValueError that names
-        the line when it is no such line or its entry is none of the settings'.
+        the line when it is no such line, its entry is none of the settings' or was there before, and when all steps are
+        texts, which hold no calls unless `prompting`.
         """
         items = {item.id: (position, item) for position, item in enumerate(self.items())}
-        records = []
+        records: dict[str, Record] = {}
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             try:
                 told = json.loads(line)
@@ -158,11 +161,23 @@ class BFCL(Benchmark):
                     f'{path}, line {number} is no {{"id": ..., "result": ...}} of an entry of '
                     f"evals.bfcl.categories={','.join(self.categories)}: {kind}: {error}"
                 ) from None
+            if item.id in records:
+                raise ValueError(f"{path}, line {number} is a second result of {item.id}")
             if format is not None and isinstance(result, list):
                 result = [[_read(step, format) for step in turn] for turn in result]
-            answer = self._answer(result)
-            records.append(Record(item.id, position, dict(item.strata), 0, 0, answer, {}, {}))
-        return records
+            records[item.id] = Record(item.id, position, dict(item.strata), 0, 0, self._answer(result), {}, {})
+        steps = [step for record in records.values() for step in _steps(record.answer)]
+        if steps and not self.prompting and all(isinstance(step, str) for step in steps):
+            raise ValueError(
+                f"{path} has texts alone, in which no calls are looked for with evals.bfcl.prompting=false; where they "
+                "are written as [name(argument=1)], prompting=true reads them"
+            )
+        return list(records.values())
+
+
+def _steps(answer: Any) -> list[Any]:
+    turns = answer["result"] if isinstance(answer["result"], list) else []
+    return [step for turn in turns if isinstance(turn, list) for step in turn]
 
 
 def _read(step: Any, format: ToolFormat) -> Json:

@@ -75,8 +75,7 @@ def entries() -> dict[str, Entry]:
 def _files(category: str) -> Iterable[list[dict[str, Any]]]:
     name = f"BFCL_v4_multi_turn_{category}.json"
     return (
-        package.load_file(folder / name, use_lock=False)
-        for folder in (package.PROMPT_PATH, package.PROMPT_PATH / "possible_answer")
+        package.load_file(folder / name) for folder in (package.PROMPT_PATH, package.PROMPT_PATH / "possible_answer")
     )
 
 

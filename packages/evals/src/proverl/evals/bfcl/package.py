@@ -1,12 +1,14 @@
 """What is used of `bfcl-eval`, imported in one place: it makes folders where it is told to, so that must be first."""
 
 import os
+from functools import partial
 from tempfile import TemporaryDirectory
 
 _FOLDER = TemporaryDirectory(prefix="proverl-bfcl-")
 _NAMED = os.environ.get("BFCL_PROJECT_ROOT")
 os.environ["BFCL_PROJECT_ROOT"] = _NAMED or _FOLDER.name
 
+from bfcl_eval import utils  # noqa: E402
 from bfcl_eval.constants import default_prompts as prompts  # noqa: E402
 from bfcl_eval.constants import executable_backend_config as backends  # noqa: E402
 from bfcl_eval.constants.enums import ModelStyle  # noqa: E402
@@ -22,7 +24,9 @@ from bfcl_eval.utils import (  # noqa: E402
     populate_test_cases_with_predefined_functions,
 )
 
-_FOLDER.cleanup()  # nothing is read from it or written to it; a process that is killed would leave it behind
+# its data is only read, so no lock is needed; without locks the folder is not either, and a killed process leaves none
+vars(utils)["load_file"] = load_file = partial(load_file, use_lock=False)
+_FOLDER.cleanup()
 if not _NAMED:
     del os.environ["BFCL_PROJECT_ROOT"]
 
