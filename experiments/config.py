@@ -192,7 +192,7 @@ def _at_their_source(told: Iterable[str], composed: DictConfig) -> Iterable[str]
     written = OmegaConf.to_container(composed)
     found: dict[str, str] = {}
     for sentence in told:
-        key = re.match(r"[\w.]*", sentence)[0]  # type: ignore[index]
+        key = sentence.partition(" ")[0].rstrip(":")
         while source := _repeated(written, key):
             sentence, key = sentence.replace(key, source, 1), source
         found.setdefault(key, sentence)

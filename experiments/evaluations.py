@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from experiments.cache import file_digest
 from experiments.config import Config, RunError, plain
 from experiments.pipeline import Inputs, Stage
-from experiments.requirements import MODEL, SYNTH_CODE, last_trained, model_needs, trains
+from experiments.requirements import HELDOUT, MODEL, SYNTH_CODE, last_trained, model_needs, trains
 from proverl.evals import Benchmark, Heldout, endpoint_needs
 from proverl.evals.benchmark import benchmark_class
 from proverl.evals.evaluation import ABOUT
@@ -77,7 +77,7 @@ def _evaluate(name: str, trained: bool, inputs: Inputs, folder: Path) -> None:
 def _with_tasks(found: Heldout, inputs: Inputs) -> Heldout:
     from proverl.synth import read_tasks
 
-    tasks = read_tasks(inputs.outputs["synth"] / "heldout.parquet")
+    tasks = read_tasks(inputs.outputs["synth"] / HELDOUT)
     return replace(found, given=tuple(tasks), world=inputs.config.envs.limits, reward=inputs.config.reward)
 
 

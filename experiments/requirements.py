@@ -4,6 +4,7 @@ from pathlib import Path
 
 from experiments.config import Config
 
+TRAIN, HELDOUT = "train.parquet", "heldout.parquet"  # files of the synth stage
 MODEL, CHECKPOINTS = "model", "checkpoints"  # folders of a training stage
 SYNTH_CODE = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "proverl.synth")
 ALL_CODE = (*SYNTH_CODE, "proverl.evals", "proverl.trainer")

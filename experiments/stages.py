@@ -16,7 +16,7 @@ from experiments.config import Config, RunError
 from experiments.evaluations import after, before, probed
 from experiments.pipeline import Inputs, Rows, Stage
 from experiments.report import METRICS
-from experiments.requirements import CHECKPOINTS, MODEL, SYNTH_CODE, model_needs
+from experiments.requirements import CHECKPOINTS, HELDOUT, MODEL, SYNTH_CODE, TRAIN, model_needs
 from experiments.training_plan import final_verl_config, training_seconds
 from proverl.core import Task
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
     from proverl.synth.teachers.endpoint import EndpointTeacher
-
-TRAIN, HELDOUT = "train.parquet", "heldout.parquet"
 
 
 def _synth(inputs: Inputs, folder: Path) -> None:

@@ -119,7 +119,7 @@ class Benchmark(ABC):
     async def attempt(self, item: Item, policy: Policy, seed: int, isolated: "Isolated") -> Json:
         """Let the policy do the item, and return all that scoring needs.
 
-        Raises whatever the policy or the world raises: the attempt then counts as failed and is made again later.
+        Raises whatever the policy or the world raises: it is made once more, and then counts as failed.
         What a policy's words could turn into code or into an endless computation runs in a process of `isolated`.
         """
 

@@ -27,13 +27,13 @@ app = typer.Typer(add_completion=False)
 def score_command(
     source: Annotated[Path, typer.Argument(help="an evaluation's folder, or a result file such as BFCL's")],
     name: Annotated[str, typer.Option("--benchmark", help="whose result file it is")] = "bfcl",
-    settings: Annotated[list[str], typer.Option("--set", help="of that benchmark, such as prompting=true")] = [],  # noqa: B006
+    settings: Annotated[list[str] | None, typer.Option("--set", help="of that benchmark, as prompting=true")] = None,
     output: Annotated[Path | None, typer.Option(help="a folder for the records with their new figures")] = None,
     against: Annotated[Path | None, typer.Option(help="another evaluation's folder, to compare with")] = None,
 ) -> None:
     """Print the figures, and which answers are scored otherwise than before."""
     try:
-        found, records = _stored(source) if source.is_dir() else _foreign(source, name, settings)
+        found, records = _stored(source) if source.is_dir() else _foreign(source, name, settings or [])
         scored = score(found, records)
         other = _stored(against)[1] if against else []
         compared = _differences(found, other, scored) if against else None

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean
@@ -75,7 +76,7 @@ class BFCL(Benchmark):
     def prepare(self) -> None:
         """The data and the executables."""
         super().prepare()
-        from proverl.evals.bfcl import world  # noqa: F401
+        import_module("proverl.evals.bfcl.world")
 
     async def attempt(self, item: Item, policy: Policy, seed: int, isolated: Isolated) -> Json:
         """The package's loop over turns and steps; `ended` says what the policy's calls broke, if they did."""
