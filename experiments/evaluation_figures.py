@@ -1,7 +1,6 @@
 """What evaluations found: every figure with its interval, before and after, beside what doing nothing gets."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,11 +13,10 @@ from experiments.cache import Entry
 from experiments.evaluations import output
 from proverl.evals.benchmark import Benchmark, benchmark, benchmark_class
 from proverl.evals.evaluation import ABOUT, UNSCORABLE, read_failures
+from proverl.evals.figures import figure_rows, figure_table
 
 if TYPE_CHECKING:
     from proverl.evals import Record
-
-ALL = "all"
 
 
 def evaluated(outputs: Mapping[str, Entry]) -> "Iterator[Evaluated]":
@@ -67,34 +65,7 @@ class Evaluated:
 
     def rows(self) -> list[dict[str, Any]]:
         """Every figure over all items, and the headline in every stratum, as JSON."""
-        first, _ = self.records
-        names = dict.fromkeys(name for record in first for name in record.figures)
-        rows = [self._row(name) for name in names]
-        headline = self.benchmark.headline
-        for by in dict.fromkeys(key for record in first for key in record.strata):
-            for value in dict.fromkeys(record.strata[by] for record in first if by in record.strata):
-                rows.append(self._row(headline, by, value))
-        return [row for row in rows if row]
-
-    def _row(self, figure: str, by: str = ALL, stratum: str = ALL) -> dict[str, Any]:
-        from proverl.evals import compare, summarize
-        from proverl.evals.statistics import floor
-
-        first, second = ([one for one in kept if by == ALL or one.strata.get(by) == stratum] for kept in self.records)
-        macro = [key for key in self.benchmark.macro if key != by]
-        share = figure in self.benchmark.shares
-        found = summarize(first, figure, macro, share)
-        if found is None:
-            return {}
-        row: dict[str, Any] = {"metric": figure, "by": by, "stratum": stratum, "episodes": len(first)}
-        row |= {"before": found.mean, "before_low": _plain(found.low), "before_high": _plain(found.high)}
-        row |= {"items": found.n, "floor": floor(first, figure, macro)}
-        compared = compare(first, second, figure, macro, share) if second else None
-        if compared:
-            difference = compared.difference
-            row |= {"after": compared.after, "difference": difference.mean, "p": compared.p}
-            row |= {"low": _plain(difference.low), "high": _plain(difference.high), "noise": not compared.clear}
-        return row
+        return figure_rows(self.benchmark, *self.records)
 
     def notes(self) -> list[str]:
         """What a reader must know: failures, what could not be scored, and the benchmark's own remarks."""
@@ -133,40 +104,9 @@ def tables(found: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
     """One table for each evaluation but that of the held-out tasks, which has its own."""
     for one in found:
         if one["benchmark"] != "heldout" or not any("after" in row for row in one["figures"]):
-            yield _table(one)
-
-
-_READ = "In brackets: 95% intervals. Nothing: what doing nothing gets."
-
-
-def _table(found: Mapping[str, Any]) -> Table:
-    trained = any("after" in row for row in found["figures"])
-    headline = benchmark_class(found["benchmark"]).headline
-    shown = Table(
-        title=f"{found['benchmark']} ({found['version']}), {_who(found)}",
-        caption="\n".join([f"{_READ} The first row stands for the benchmark.", *found["notes"], _cost(found["cost"])]),
-        title_justify="left",
-        caption_justify="left",
-    )
-    headings = ["", "items", "nothing", "before" if trained else "figure"]
-    for heading in [*headings, *(["after", "difference"] if trained else [])]:
-        shown.add_column(heading, justify="right" if heading else "left", no_wrap=True)
-    for row in found["figures"]:
-        if row["by"] == ALL or row["metric"] == headline:
-            name = row["metric"].replace("_", " ") if row["by"] == ALL else f"  {row['by']} {row['stratum']}"
-            style = "bold" if row["by"] == ALL and row["metric"] == headline else None
-            shown.add_row(name, *_cells(row, trained), style=style)
-    return shown
-
-
-def _cells(row: Mapping[str, Any], trained: bool) -> Iterator[str]:
-    yield str(row["items"])
-    yield "" if row["floor"] is None else f"{row['floor']:.3f}"
-    yield _with_interval(f"{row['before']:.3f}", row["before_low"], row["before_high"], "")
-    if trained and "after" in row:
-        yield f"{row['after']:.3f}"
-        noise = " noise" if row["noise"] else ""
-        yield _with_interval(f"{row['difference']:+.3f}", row["low"], row["high"], "+") + noise
+            title = f"{one['benchmark']} ({one['version']}), {_who(one)}"
+            headline = benchmark_class(one["benchmark"]).headline
+            yield figure_table(title, one["figures"], headline, [*one["notes"], _cost(one["cost"])])
 
 
 def _cost(cost: Mapping[str, float]) -> str:
@@ -177,12 +117,6 @@ def _cost(cost: Mapping[str, float]) -> str:
     )
 
 
-def _with_interval(text: str, low: float | None, high: float | None, sign: str) -> str:
-    if low is None or high is None:
-        return text
-    return f"{text} \\[{low:{sign}.3f}, {high:{sign}.3f}]"
-
-
 def _who(found: Mapping[str, Any]) -> str:
     policy = found["policy"]
     if policy["kind"] == "endpoint":
@@ -190,8 +124,3 @@ def _who(found: Mapping[str, Any]) -> str:
     if policy["kind"] == "model":
         return f"{found['model']['name']}, temperature {policy['temperature']:g}"
     return f"the {policy['kind']} policy"
-
-
-def _plain(value: float) -> float | None:
-    """JSON knows no NaN."""
-    return None if math.isnan(value) else value

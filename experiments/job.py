@@ -10,9 +10,10 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from experiments.alarms import Teller, told, with_alarms
+from experiments.attempts import FOLDER as ATTEMPTS
+from experiments.attempts import write_attempts
 from experiments.cache import Entry, StageCache
 from experiments.config import Config, ConfigError, plain
-from experiments.evaluation_figures import ALL
 from experiments.evaluation_figures import tables as evaluation_tables
 from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, plan
 from experiments.progress import Report, Screen
@@ -21,6 +22,7 @@ from experiments.report import curve, episode_pages, figures, markdown, probe_ta
 from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
 from experiments.training_plan import changed_settings, estimated, final_verl_config, gpu, tables
+from proverl.evals.figures import ALL
 from proverl.trainer.run_folder import STAGES_FILE
 
 
@@ -146,6 +148,8 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
         tracker.tags({"mlflow.note.content": markdown(found)})
     for page in episode_pages(config, outputs, folder):
         tracker.artifact(page, "episodes")
+    for attempts in write_attempts(outputs, folder):
+        tracker.artifact(attempts, ATTEMPTS)
     for picture in curve(config, outputs, folder):
         tracker.artifact(picture)
     tracker.artifact(path)
@@ -177,21 +181,11 @@ def _results(found: Mapping[str, Any]) -> dict[str, float]:
     evaluated = {
         f"{one['benchmark']}/{row['metric']}{'' if row['by'] == ALL else '/' + row['stratum']}/{column}": row[column]
         for one in found["benchmarks"]
-        if one["benchmark"] != "heldout"
         for row in one["figures"]
         for column in ("before", "after", "difference", "low", "high")
         if row.get(column) is not None
     }
-    return (
-        probed
-        | evaluated
-        | {
-            f"heldout/{row['metric']}/{column}": row[column]
-            for row in found["heldout"]
-            for column in ("before", "after", "difference", "low", "high")
-            if row.get(column) is not None
-        }
-    )
+    return probed | evaluated
 
 
 def _note(row: Mapping[str, Any]) -> str:

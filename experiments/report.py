@@ -11,13 +11,14 @@ from rich.table import Table
 from experiments.alarms import summary as alarms
 from experiments.cache import Entry
 from experiments.config import Config
-from experiments.evaluation_figures import ALL, Evaluated, evaluated
+from experiments.evaluation_figures import Evaluated, evaluated
 from experiments.evaluations import output
 from experiments.tracking import rows_by_step
+from proverl.evals.figures import ALL
+from proverl.trainer.metrics import PARTS
 
 METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
 WINDOW = 8  # steps under one point of the curve
-PARTS = ("validity", "coverage", "efficiency", "name", "arg")
 LABELS = {
     "total": "reward",
     "validity": "  validity",

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 from proverl.evals.record import Record, by_attempt
 
 _DRAWS = 9_999  # of a permutation test
-_LEVEL = 0.05
+LEVEL = 0.05  # of every test
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Comparison:
 
         Of a few items the interval alone says too much: where three of three are better it is a point, and p is 0.25.
         """
-        return self.difference.clear and (self.p is None or self.p <= _LEVEL)
+        return self.difference.clear and (self.p is None or self.p <= LEVEL)
 
 
 def mean_interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:
