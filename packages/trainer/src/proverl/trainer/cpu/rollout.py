@@ -1,5 +1,6 @@
 """Sampling through transformers inside the training worker: one process holds the weights, updates them and samples."""
 
+import os
 from collections.abc import Generator
 from random import Random
 from typing import Any
@@ -29,6 +30,7 @@ class TransformersRollout(BaseRollout):
         template = ChatTemplate(self.model_config.tokenizer, format)
         self._policy = TransformersPolicy(model, template, max_batch=self.config.max_num_seqs)
         self._step = 0
+        os.nice(5)  # the process that runs the episodes goes first: all samplers wait for it, it for none
 
     async def update_weights(self, weights: Generator, global_steps: int | None = None, **_: Any) -> None:
         """Copy the weights in place."""
