@@ -9,10 +9,9 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,9 +20,11 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from experiments.config import RunError
+from experiments.meter import Meter, Taken, read_taken
 from proverl.core import Json, canonical_json
 
 MANIFEST = "DONE.json"
+_TRIES = "TRIES.json"  # in a stage's folder while it works: what its tries took so far
 
 
 def digest(value: Json) -> str:
@@ -97,7 +98,7 @@ class Entry:
             )
 
     def manifest(self) -> dict[str, Json]:
-        """What the stage depended on, how long it took, and the hash of each file."""
+        """What the stage depended on, what it took, and the hash of each file."""
         manifest: dict[str, Json] = json.loads((self.directory / MANIFEST).read_text())
         return manifest
 
@@ -123,6 +124,7 @@ class StageCache:
         work: Callable[[Path], None],
         *,
         depends: Json = None,
+        about: Json = None,
         resumes: bool = False,
         waiting: Callable[[], None] = lambda: None,
     ) -> bool:
@@ -130,6 +132,7 @@ class StageCache:
 
         `work` fills the folder that it is given. With `resumes` it finds what a killed call of it left there and goes
         on; without, the folder is empty. `waiting` is called once if another process is computing the same output.
+        The manifest keeps `depends`, `about`, and what all tries together took.
         """
         if entry.done:
             return False
@@ -137,13 +140,16 @@ class StageCache:
         with _locked(self.root / f"{entry.directory.name}.lock", waiting):
             if entry.done:
                 return False
+            tries = entry.partial / _TRIES
+            earlier = read_taken(tries)
             if not resumes and entry.partial.exists():
                 shutil.rmtree(entry.partial)
             entry.partial.mkdir(exist_ok=True)
-            started = time.monotonic()
-            work(entry.partial)
-            _write_manifest(entry, depends, time.monotonic() - started)
+            with Meter(tries, earlier) as meter:
+                work(entry.partial)
+            _write_manifest(entry, depends, about, meter.taken())
             entry.partial.rename(entry.directory)
+            (entry.directory / _TRIES).unlink(missing_ok=True)
         return True
 
 
@@ -161,16 +167,17 @@ def _locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         lock.release()
 
 
-def _write_manifest(entry: Entry, depends: Json, seconds: float) -> None:
+def _write_manifest(entry: Entry, depends: Json, about: Json, taken: Taken) -> None:
     files: dict[str, Json] = {
         path.relative_to(entry.partial).as_posix(): file_digest(path)
         for path in sorted(entry.partial.rglob("*"))
-        if path.is_file() and path.name != MANIFEST
+        if path.is_file() and path.name not in (MANIFEST, _TRIES)
     }
     manifest: dict[str, Json] = {
         "stage": entry.stage,
         "key": entry.key,
-        "seconds": round(seconds, 3),
+        **asdict(taken),
+        "about": about,
         "depends": depends,
         "files": files,
     }

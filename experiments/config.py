@@ -81,7 +81,8 @@ class ProfileConfig:
     synth_processes: int  # that make tasks side by side
     ray: str  # address of a running Ray that makes them instead, and trains if there are GPUs; or empty
     warmstart_tokens_per_second: float
-    price_per_hour: float  # of the whole machine, in US dollars
+    price_per_hour: float  # of all its machines, in US dollars
+    watts: float  # that all its machines draw at work, assumed; energy is reckoned with it, not measured
     gpu_memory_gib: float = 80  # of one GPU, as are the next two; an H100's, where a profile does not say
     gpu_tflops: float = 989  # dense bfloat16 peak, 10^12 operations a second
     gpu_bandwidth: float = 3.35  # of its memory, 10^12 bytes a second

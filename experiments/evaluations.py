@@ -56,7 +56,8 @@ def _stage(when: str, name: str, config: Config) -> Stage:
         work=partial(_evaluate, name, trained),
         needs=partial(_needs, name),
         resumes=True,
-        seconds=partial(_seconds, name),
+        items=partial(_attempts, name),
+        seconds=lambda config, items: items * config.profile.eval_task_seconds,
     )
 
 
@@ -176,11 +177,11 @@ def _needs(name: str, config: Config) -> list[str]:
     ]
 
 
-def _seconds(name: str, config: Config) -> float:
+def _attempts(name: str, config: Config) -> int:
     found = config.evals.benchmarks[name]
     if isinstance(found, Heldout):
         there = config.synth.heldout_tasks
         items = min(found.tasks or there, there)
     else:
         items = 0 if found.needs() else len(found.items())
-    return items * found.trials * config.profile.eval_task_seconds
+    return items * found.trials

@@ -14,10 +14,14 @@ from experiments.attempts import FOLDER as ATTEMPTS
 from experiments.attempts import write_attempts
 from experiments.cache import Entry, StageCache
 from experiments.config import Config, ConfigError, plain
+from experiments.cost import conclusion, costs
 from experiments.evaluation_figures import tables as evaluation_tables
-from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, plan
+from experiments.model_card import CARD, publish
+from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking
+from experiments.plan import plan
 from experiments.progress import Report, Screen
-from experiments.provenance import provenance
+from experiments.provenance import FILE as PROVENANCE
+from experiments.provenance import model_hash, provenance, write_changes
 from experiments.report import curve, episode_pages, figures, markdown, probe_table, table, ui_command
 from experiments.rollouts import sample
 from experiments.tracking import Follower, Tracker, rows_by_step
@@ -26,8 +30,12 @@ from proverl.evals.figures import ALL
 from proverl.trainer.run_folder import STAGES_FILE
 
 
-def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -> Path | None:
+def job(
+    config: Config, stages: Sequence[Stage], folder: Path, screen: Screen, tags: Mapping[str, str] | None = None
+) -> Path | None:
     """Run a job and return the path of its figures, which is also the last line printed (None for `plan=true`).
+
+    `tags` are further ones of its MLflow run.
 
     Raises ConfigError when this machine lacks something that a stage to compute needs, also after a plan.
     """
@@ -43,9 +51,9 @@ def job(config: Config, stages: Sequence[Stage], folder: Path, screen: Screen) -
         return None
     who = config.model.name if config.policy.kind == "model" else f"the {config.policy.kind} policy"
     screen.say(f"{config.experiment}: {who}, seed {config.seed}, in {folder}")
-    with _tracked(config, folder, screen) as tracker:
+    with _tracked(config, folder, screen, tags) as tracker:
         _name_stages(folder, entries(config, stages, cache))
-        outputs = compute(config, stages, cache, screen, _Watch(tracker, config, screen))
+        outputs = compute(config, stages, cache, screen, _Watch(tracker, config, screen), folder.name)
         for stage in stages:  # steps that another job computed belong to this run too
             if stage.rows and stage.output in outputs:
                 directory = outputs[stage.output].directory
@@ -117,16 +125,21 @@ def _record(tracker: Tracker, config: Config, rows: Rows, folder: Path, new: lis
 
 
 @contextmanager
-def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
+def _tracked(config: Config, folder: Path, screen: Screen, tags: Mapping[str, str] | None) -> Iterator[Tracker]:
     folder.mkdir(parents=True, exist_ok=True)
     screen.say(f"Recording in MLflow at {config.tracking.uri}")
     tracker = Tracker(config, folder, screen.say)
     about = {"experiment": config.experiment, "model": config.model.name, "seed": str(config.seed)}
-    tracker.tags(about | provenance() | {"mlflow.source.name": "experiments.run"})
+    about |= {"mlflow.source.name": "experiments.run"} | dict(tags or {})
+    made_with = provenance() | model_hash(config)
+    tracker.tags(about | made_with)
     tracker.params(flat(config))
     resolved = folder / "config.yaml"
     resolved.write_text(OmegaConf.to_yaml(OmegaConf.create(plain(config))))
     tracker.artifact(resolved)
+    (folder / PROVENANCE).write_text(json.dumps(made_with, indent=1))
+    for path in (folder / PROVENANCE, *write_changes(folder)):
+        tracker.artifact(path, "provenance")
     try:
         yield tracker
     except KeyboardInterrupt:
@@ -140,16 +153,22 @@ def _tracked(config: Config, folder: Path, screen: Screen) -> Iterator[Tracker]:
 
 def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracker: Tracker, screen: Screen) -> Path:
     tracker.tags({f"data.{name}": entry.data_hash() for name, entry in outputs.items()})
-    found = figures(config, outputs)
+    tracker.tags(model_hash(config))  # weights that were loaded from afar are here by now
+    found = figures(config, outputs) | {"cost": costs(outputs, config.profile, folder.name)}
     path = folder / "figures.json"
     path.write_text(json.dumps({**found, "mlflow": {"uri": config.tracking.uri, "run": tracker.run_id}}, indent=1))
-    tracker.results(_results(found))
+    tracker.results(_results(found) | _costs(found["cost"]))
     if found["heldout"]:
         tracker.tags({"mlflow.note.content": markdown(found)})
     for page in episode_pages(config, outputs, folder):
         tracker.artifact(page, "episodes")
     for attempts in write_attempts(outputs, folder):
         tracker.artifact(attempts, ATTEMPTS)
+    made_with = json.loads((folder / PROVENANCE).read_text()) | model_hash(config)
+    for trained in publish(config, outputs, found, made_with, folder):
+        tracker.artifact(trained.folder / CARD, f"models/{trained.stage}")
+        tracker.register(trained.name, trained.folder, trained.card, trained.tags)
+        screen.say(f"The model with its card, as it can be published: {trained.folder}")
     for picture in curve(config, outputs, folder):
         tracker.artifact(picture)
     tracker.artifact(path)
@@ -160,6 +179,8 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
         screen.console.print(shown)
     if found["probe"]:
         screen.console.print(probe_table(found["probe"]))
+    if outputs:
+        screen.console.print(conclusion(found["cost"]))
     for alarm in found["alarms"]:
         screen.say(told(alarm))
     if list(outputs) == ["synth"]:
@@ -186,6 +207,12 @@ def _results(found: Mapping[str, Any]) -> dict[str, float]:
         if row.get(column) is not None
     }
     return probed | evaluated
+
+
+def _costs(cost: Mapping[str, Any]) -> dict[str, float]:
+    """What all stages cost as `cost/...`, what this run itself did as `cost/own/...`."""
+    own = {f"cost/own/{name}": value for name, value in cost["own"].items()}
+    return {f"cost/{name}": value for name, value in cost["all"].items()} | own
 
 
 def _note(row: Mapping[str, Any]) -> str:

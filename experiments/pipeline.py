@@ -1,12 +1,11 @@
-"""The stages of a job: what each depends on, what is cached, what the rest would cost, and computing it."""
+"""The stages of a job: what each depends on, what is cached, and computing the rest."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic_core import to_jsonable_python
-from rich.table import Table
 
 from experiments.cache import Entry, StageCache, code_digest, digest, file_digest
 from experiments.config import Config, ConfigError, plain
@@ -46,7 +45,8 @@ class Stage:
     `depends` names the groups and values that the output depends on, `code` the packages, `reads` the earlier outputs,
     `also_reads` those that only some configs need, `files` the user's; together they make the key that it is cached
     under. `work` fills the folder that it is given; with `resumes` it goes on with what a killed run left there.
-    `seconds` predicts its cost; `needs` names what this machine lacks for it, a sentence each.
+    `items` is how many it works through (tasks, attempts, rollouts, demonstrations; tokens for the warm-up), `seconds`
+    predicts how long so many take; `needs` names what this machine lacks for it, a sentence each.
     """
 
     name: str  # as written in `stages`
@@ -55,7 +55,8 @@ class Stage:
     depends: tuple[str, ...]
     code: tuple[str, ...]
     work: Callable[[Inputs, Path], None]
-    seconds: Callable[[Config], float]
+    items: Callable[[Config], int]
+    seconds: Callable[[Config, int], float]
     reads: tuple[str, ...] = ()
     also_reads: Callable[[Config], tuple[str, ...]] = lambda config: ()
     files: Callable[[Config], tuple[str, ...]] = lambda config: ()
@@ -67,6 +68,11 @@ class Stage:
     def inputs(self, config: Config) -> tuple[str, ...]:
         """The earlier outputs that it reads with this config."""
         return self.reads + self.also_reads(config)
+
+    def predicted(self, config: Config) -> dict[str, Json]:
+        """What it works through and the seconds that this should take."""
+        items = self.items(config)
+        return {"items": items, "seconds": self.seconds(config, items)}
 
 
 Watch = Callable[[Stage, Path, Report], AbstractContextManager[object]]
@@ -114,24 +120,6 @@ def reward_packages(reward: RewardConfig | OwnReward) -> set[str]:
     return {reward.target.split(".")[0]} - {"proverl"} if isinstance(reward, OwnReward) else set()
 
 
-def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Table:
-    """The stages, what is cached, and what the rest is expected to cost."""
-    table = Table(title=f"Plan: {config.experiment}, {config.model.name}, seed {config.seed}", title_justify="left")
-    for heading in ("stage", "output", "state", "expected time", "price"):
-        table.add_column(heading, justify="right" if heading in ("expected time", "price") else "left")
-    total = 0.0
-    found = entries(config, stages, cache)
-    for stage in wanted(config, stages, found):
-        entry = found[stage.output]
-        state = "cached" if entry.done else "goes on" if stage.resumes and entry.partial.exists() else "to compute"
-        seconds = 0.0 if entry.done else stage.seconds(config)
-        total += seconds
-        table.add_row(stage.name, entry.directory.name, state, _time(seconds), _price(seconds, config))
-    table.add_section()
-    table.add_row("all", "", "", _time(total), _price(total, config))
-    return table
-
-
 def wanted(config: Config, stages: Sequence[Stage], found: Mapping[str, Entry]) -> list[Stage]:
     """The stages that the config asks for, in the order in which they run.
 
@@ -169,8 +157,11 @@ def compute(
     cache: StageCache,
     screen: Screen,
     watch: Watch = lambda stage, folder, report: nullcontext(),
+    job: str = "",
 ) -> dict[str, Entry]:
     """Compute what the config asks for and the cache lacks; return the complete outputs by name.
+
+    `job` is kept in the manifests of what it made, with the profile and what was predicted.
 
     Raises ConfigError when a stage needs the output of one that is neither asked for nor cached, and RunError when an
     output that is there is damaged.
@@ -183,12 +174,18 @@ def compute(
         if entry.done:
             screen.say(f"{stage.title}: cached in {entry.directory}")
             continue
-        _compute_one(config, stage, found, cache, screen, watch)
+        _compute_one(config, stage, found, cache, screen, watch, job)
     return {name: entry for name, entry in found.items() if entry.done}
 
 
 def _compute_one(
-    config: Config, stage: Stage, found: Mapping[str, Entry], cache: StageCache, screen: Screen, watch: Watch
+    config: Config,
+    stage: Stage,
+    found: Mapping[str, Entry],
+    cache: StageCache,
+    screen: Screen,
+    watch: Watch,
+    job: str,
 ) -> None:
     entry = found[stage.output]
     outputs = {name: found[name].directory for name in stage.inputs(config)}
@@ -202,6 +199,7 @@ def _compute_one(
             entry,
             work,
             depends=dependencies(config, stage, found),
+            about={"job": job, "profile": asdict(config.profile), "predicted": stage.predicted(config)},
             resumes=stage.resumes,
             waiting=lambda: screen.say(f"{stage.title}: another run is computing it, waiting"),
         )
@@ -227,13 +225,3 @@ def flat(config: Config) -> dict[str, Json]:
 
     walk(plain(config), "")
     return found
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _price(seconds: float, config: Config) -> str:
-    return f"${seconds / 3600 * config.profile.price_per_hour:.2f}"

@@ -13,11 +13,11 @@ from experiments.cache import Entry
 from experiments.config import Config
 from experiments.evaluation_figures import Evaluated, evaluated
 from experiments.evaluations import output
+from experiments.requirements import METRICS
 from experiments.tracking import rows_by_step
 from proverl.evals.figures import ALL
 from proverl.trainer.metrics import PARTS
 
-METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
 WINDOW = 8  # steps under one point of the curve
 LABELS = {
     "total": "reward",

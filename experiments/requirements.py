@@ -6,6 +6,9 @@ from experiments.config import Config
 
 TRAIN, HELDOUT = "train.parquet", "heldout.parquet"  # files of the synth stage
 MODEL, CHECKPOINTS = "model", "checkpoints"  # folders of a training stage
+METRICS = "metrics.jsonl"  # what a training stage appends to, a line per step
+PROGRESS = "progress.jsonl"  # the same of the tiny model's warm-up
+SPENT = "spent.json"  # in the synth stage: what a teacher behind an endpoint was asked
 SYNTH_CODE = ("proverl.core", "proverl.envs", "proverl.agent", "proverl.reward", "proverl.synth")
 ALL_CODE = (*SYNTH_CODE, "proverl.evals", "proverl.trainer")
 

@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Any
 from experiments.config import Config, RunError
 from experiments.evaluations import after, before, probed
 from experiments.pipeline import Inputs, Rows, Stage
-from experiments.report import METRICS
-from experiments.requirements import CHECKPOINTS, HELDOUT, MODEL, SYNTH_CODE, TRAIN, model_needs
+from experiments.requirements import (
+    CHECKPOINTS,
+    HELDOUT,
+    METRICS,
+    MODEL,
+    PROGRESS,
+    SPENT,
+    SYNTH_CODE,
+    TRAIN,
+    model_needs,
+)
 from experiments.training_plan import final_verl_config, training_seconds
 from proverl.core import Task
 
@@ -36,7 +45,7 @@ def _synth(inputs: Inputs, folder: Path) -> None:
 
     config = inputs.config
     total = config.synth.train_tasks + config.synth.heldout_tasks
-    endpoint = None if config.teacher.scripted else _endpoint(config)
+    endpoint = None if config.teacher.scripted else _endpoint(config, folder.name.removesuffix(".partial"))
     synthesis = Synthesis(
         config.synth,
         config.seed,
@@ -53,14 +62,14 @@ def _synth(inputs: Inputs, folder: Path) -> None:
         raise RunError(f"{error} (profile.synth_processes); the same command goes on from there.") from None
     write_card(folder, references())
     if endpoint:
-        (folder / "spent.json").write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")
+        (folder / SPENT).write_text(json.dumps(asdict(endpoint.spent()), indent=1) + "\n")
 
 
-def _endpoint(config: Config) -> "EndpointTeacher":
+def _endpoint(config: Config, stage: str) -> "EndpointTeacher":
     from proverl.synth.teachers.endpoint import EndpointTeacher
 
     # beside the stages: what a model was paid to say outlives a change of anything else
-    return EndpointTeacher(config.teacher, Path(config.runs_dir) / "teacher.sqlite", f"seed-{config.seed}")
+    return EndpointTeacher(config.teacher, Path(config.runs_dir) / "teacher.sqlite", stage)
 
 
 def _synth_needs(config: Config) -> list[str]:
@@ -80,7 +89,7 @@ def _synth_needs(config: Config) -> list[str]:
         told.append(f"synth.own_tasks: {error}")
     try:
         if not config.teacher.scripted:
-            _endpoint(config).check()
+            _endpoint(config, "check").check()
     except EndpointError as error:
         told.append(f"{error}.")
     return told
@@ -200,10 +209,10 @@ def _refused_by_verl(settings: "Callable[[], DictConfig]", overrides: dict[str, 
     return [f"{text.rstrip('.')}." for text in told]
 
 
-def _probed(config: Config) -> float:
+def _probed(config: Config) -> int:
     there = config.synth.train_tasks if config.probe.split == "train" else config.synth.heldout_tasks
     tasks = min(config.probe.tasks or there, there)
-    return tasks * config.probe.samples * config.profile.eval_task_seconds
+    return tasks * config.probe.samples
 
 
 def stages(config: Config) -> tuple[Stage, ...]:
@@ -219,9 +228,10 @@ _MAKING = (
         depends=("seed",),
         code=(*SYNTH_CODE, "proverl.trainer.tiny"),
         work=_warmstart,
-        rows=Rows("progress.jsonl", "tokens", lambda config: _warmstart_tokens()),
+        rows=Rows(PROGRESS, "tokens", lambda config: _warmstart_tokens()),
         resumes=True,
-        seconds=lambda config: _warmstart_tokens() / config.profile.warmstart_tokens_per_second,
+        items=lambda config: _warmstart_tokens(),
+        seconds=lambda config, items: items / config.profile.warmstart_tokens_per_second,
     ),
     Stage(
         name="synth",
@@ -233,7 +243,8 @@ _MAKING = (
         work=_synth,
         needs=_synth_needs,
         resumes=True,
-        seconds=lambda c: (c.synth.train_tasks + c.synth.heldout_tasks) * c.profile.synth_task_seconds,
+        items=lambda config: config.synth.train_tasks + config.synth.heldout_tasks,
+        seconds=lambda config, items: items * config.profile.synth_task_seconds,
     ),
 )
 _TRAINING = (
@@ -248,7 +259,8 @@ _TRAINING = (
         rows=Rows(METRICS, "step", lambda config: config.sft.steps(config.synth.train_tasks), "sft/step"),
         needs=_sft_needs,
         resumes=True,
-        seconds=lambda c: c.profile.startup_seconds + c.sft.epochs * c.synth.train_tasks * c.profile.sft_task_seconds,
+        items=lambda config: config.sft.epochs * config.synth.train_tasks,
+        seconds=lambda config, items: config.profile.startup_seconds + items * config.profile.sft_task_seconds,
     ),
     Stage(
         name="probe",
@@ -261,7 +273,8 @@ _TRAINING = (
         work=_probe,
         needs=model_needs,
         resumes=True,
-        seconds=_probed,
+        items=_probed,
+        seconds=lambda config, items: items * config.profile.eval_task_seconds,
     ),
     Stage(
         name="grpo",
@@ -275,6 +288,7 @@ _TRAINING = (
         rows=Rows(METRICS, "step", lambda config: config.trainer.steps),
         needs=_grpo_needs,
         resumes=True,
-        seconds=training_seconds,
+        items=lambda config: config.trainer.steps * config.trainer.prompts * config.trainer.rollouts,
+        seconds=lambda config, items: training_seconds(config),
     ),
 )

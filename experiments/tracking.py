@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -26,6 +27,7 @@ _STEP = "step"  # a metric of its own, also as a stage's counter: its history sa
 _STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once
 _PARAM_BATCH = 100  # MLflow's own limits
 _PARAM_LENGTH = 6000
+_DESCRIPTION = 5000  # characters of a model version's description
 
 
 def read_rows(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
@@ -133,6 +135,33 @@ class Tracker:
         """Copy a file into the run's artifacts."""
         self._try(lambda: self._client.log_artifact(self.run_id, str(path), folder or None))
 
+    def register(self, name: str, folder: Path, card: str, tags: Mapping[str, str]) -> None:
+        """Make a trained model a version of `name` in the model registry, once a run; a server may have no registry."""
+        if self._broken:
+            return
+        try:
+            self._register(name, folder, card, tags)
+        except Exception as error:  # the run goes on, as does what is still to be written of it
+            self.warn(f"The model is in no registry ({_said(error)}); it lies in {folder}.")
+
+    def _register(self, name: str, folder: Path, card: str, tags: Mapping[str, str]) -> None:
+        with suppress(Exception):  # it is there already
+            self._client.create_registered_model(name)
+        stage = tags["stage"]
+        kept = self._client.search_model_versions(f"name = '{name}' and run_id = '{self.run_id}'")
+        known = next((version for version in kept if version.tags.get("stage") == stage), None)
+        text = card[:_DESCRIPTION]
+        if known:
+            self._client.update_model_version(name, known.version, text)
+            return
+        # a server refuses paths of its users' machines: there the version stands on the card among the artifacts
+        local = self.config.uri.startswith("sqlite:")
+        source = folder.absolute().as_uri() if local else f"runs:/{self.run_id}/models/{stage}"
+        folder_tag = {"folder": str(folder.absolute())}
+        self._client.create_model_version(
+            name, source, self.run_id, tags=dict(tags) | folder_tag, description=text, await_creation_for=0
+        )
+
     def close(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED."""
         self._try(lambda: self._client.set_terminated(self.run_id, status))
@@ -168,10 +197,9 @@ class Tracker:
             action()
         except Exception as error:  # whatever a tracking server does, the training it records goes on
             self._broken = True
-            reason = (str(error) or type(error).__name__).splitlines()[0][:200]
             self.warn(
-                f"MLflow at {self.config.uri} can't be written ({reason}); the run goes on, its metrics are kept in "
-                f"{self.job_dir}. Typing the same command again later sends them."
+                f"MLflow at {self.config.uri} can't be written ({_said(error)}); the run goes on, its metrics are kept "
+                f"in {self.job_dir}. Typing the same command again later sends them."
             )
 
 
@@ -203,6 +231,10 @@ class Follower:
         rows, self._offset = read_rows(self.path, self._offset)
         if rows:
             self.handle(rows)
+
+
+def _said(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
 def _renamed(row: Mapping[str, Any], counter: str) -> dict[str, Any]:

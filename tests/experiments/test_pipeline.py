@@ -8,7 +8,8 @@ from experiments import cache
 from experiments.cache import StageCache
 from experiments.compose import check
 from experiments.config import ConfigError
-from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, plan, server_packages
+from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, server_packages
+from experiments.plan import plan
 from experiments.progress import Screen
 from experiments.stages import stages
 from proverl.reward import OwnReward
@@ -108,8 +109,8 @@ def test_fine_tuning_takes_the_place_of_grpo_or_comes_before_it(tmp_path, screen
 
 
 def test_the_plan_of_fine_tuning_shows_its_time(tmp_path, screen):
-    seconds = next(stage for stage in stages(config()) if stage.output == "sft").seconds
-    short, long = (seconds(config(f"sft.epochs={count}")) for count in (1, 3))
+    sft = next(stage for stage in stages(config()) if stage.output == "sft")
+    short, long = (sft.predicted(config(f"sft.epochs={count}"))["seconds"] for count in (1, 3))
     assert short < long
     screen.console.print(plan(config("experiment=sft"), stages(config()), StageCache(tmp_path)))
     assert "sft-" in screen.console.export_text()
