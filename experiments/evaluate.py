@@ -12,9 +12,14 @@ killed command goes on where it was when it is typed again.
 import runpy
 import sys
 
+from experiments.usage import answered
+
 
 def main() -> None:
     """Name the stages, then run."""
+    if answer := answered(sys.argv[1:], evaluate=True):
+        print(answer)
+        return
     if not any(argument.startswith("stages=") for argument in sys.argv[1:]):
         sys.argv.append(f"stages=[{','.join(_stages(sys.argv[1:]))}]")
     runpy.run_module("experiments.run", run_name="__main__")
