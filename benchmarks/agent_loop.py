@@ -26,7 +26,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from hydra import compose, initialize_config_dir
-from omegaconf import OmegaConf
 from rich.console import Console
 from rich.table import Table
 
@@ -114,7 +113,7 @@ def measure(config: Config, tasks: Sequence[Task], rollouts: int, rounds: int, p
     tokenizer = AutoTokenizer.from_pretrained(model_path(config.model))
     stub = Stub([_replies(task, config, tokenizer) for task in tasks])
     rows = [{"index": index, "task": task_to_json(task)} for index, task in enumerate(tasks)]
-    limits, reward = (OmegaConf.create(asdict(part)) for part in (config.envs.limits, config.reward))
+    limits, reward = (json.dumps(asdict(part)) for part in (config.envs.limits, config.reward))
 
     async def rollout(number: int) -> Any:
         loop = EpisodeLoop(

@@ -1,12 +1,12 @@
 """Our agent loop inside verl's: sessions, tokens, seeds, scores and failures, over a scripted rollout server."""
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from omegaconf import OmegaConf
 
 from proverl.agent import Limits
 from proverl.core import Step, task_to_json
@@ -48,8 +48,8 @@ def run(verl, tokenizer, task, server, seed=0, step=7, rollout=0, reward=None, t
         server,
         tokenizer,
         format="tiny",
-        limits=OmegaConf.create(LIMITS | limits),
-        reward=OmegaConf.create(reward or {}),
+        limits=json.dumps(LIMITS | limits),
+        reward=json.dumps(reward or {}),
         seed=seed,
         truncated=truncated,
     )

@@ -24,6 +24,11 @@ _TOOL = Tool("look_up_weather", "Look up.", {"type": "object", "properties": {"c
 _CALLS = [Call(_TOOL.name, {"city": "Rome"}), Call(_TOOL.name, {"city": 'é "<b>" \\n'})]
 
 
+def _written(messages: Sequence[Message]) -> str:
+    """Messages as a key, in the order of their fields, which a template may show."""
+    return json.dumps([dict(item) for item in messages])
+
+
 def _tool_message(n: int) -> Message:
     return {"role": "tool", "tool_call_id": f"call_{n}", "name": _TOOL.name, "content": f'{{"n":{n}}}'}
 
@@ -62,7 +67,9 @@ class ChatTemplate:
     def __init__(self, tokenizer: Tokenizer, tool_format: ToolFormat) -> None:
         self.tokenizer = tokenizer
         self.format = tool_format
-        self._cached_prompt = lru_cache(maxsize=256)(self._prompt)  # the rollouts of one task share their prompt
+        # the rollouts of one task share their prompt, their users' turns and many results
+        self._cached_prompt = lru_cache(maxsize=256)(self._prompt)
+        self._cached_following = lru_cache(maxsize=1024)(self._following)
         self._check()
         self.end_of_turn = self.following([_USER])[0]
         opening = self._tail([_USER, _REPLY, _USER])
@@ -72,16 +79,15 @@ class ChatTemplate:
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """Ids of a conversation's opening: the tools, the messages, and the start of the first reply."""
-        return list(self._cached_prompt(json.dumps([dict(item) for item in messages]), _Offered(tools)))
+        return list(self._cached_prompt(_written(messages), _Offered(tools)))
 
     def following(self, messages: Sequence[Message], last: int | None = None) -> list[int]:
         """Ids of what comes after a reply: the end of its turn, the new messages, and the start of the next reply.
 
         `last` is the last token of the reply; when it is the end of the turn already, that one is not repeated.
         """
-        # the first one: the messages may hold these very words
-        ids = self._encode(self._render([_USER, _REPLY, *messages]).partition(_PLACEHOLDER)[2])
-        return ids[1:] if ids[0] == last else ids
+        ids = self._cached_following(_written(messages))
+        return list(ids[1:] if ids[0] == last else ids)
 
     def written(self, reply: Reply) -> list[int]:
         """Ids of a reply as the template writes it, to the token that ends it: what a demonstration teaches.
@@ -106,6 +112,10 @@ class ChatTemplate:
 
     def _prompt(self, messages: str, offered: "_Offered") -> list[int]:
         return self._encode(self._render(json.loads(messages), render_tools(offered.tools)))
+
+    def _following(self, messages: str) -> list[int]:
+        # the first one: the messages may hold these very words
+        return self._encode(self._render([_USER, _REPLY, *json.loads(messages)]).partition(_PLACEHOLDER)[2])
 
     def _render(self, messages: Sequence[Message], tools: Sequence[dict] = (), opening: bool = True) -> str:
         return str(

@@ -11,11 +11,10 @@ from functools import lru_cache
 from threading import Thread
 from typing import Any, TypeVar
 
-from omegaconf import DictConfig, OmegaConf
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
 from proverl.agent import ChatTemplate, Generated, Limits, TokenChat, run_episode, tool_format
-from proverl.core import Episode, StopReason, Task, canonical_json, task_from_json
+from proverl.core import Episode, StopReason, Task, task_from_json
 from proverl.envs import Session
 from proverl.reward import OwnReward, Reward, candidates, reward_from, task_success
 from proverl.trainer.rollouts import packed
@@ -33,7 +32,10 @@ class RewardFailed(RuntimeError):
 
 
 class EpisodeLoop(AgentLoopBase):
-    """Runs one rollout of one row. Settings come from the run's agent_loop.yaml."""
+    """Runs one rollout of one row. Settings come from the run's agent_loop.yaml, `limits` and `reward` as JSON.
+
+    verl makes one for each rollout: texts cost it nothing to hand on, and are read once.
+    """
 
     def __init__(
         self,
@@ -42,8 +44,8 @@ class EpisodeLoop(AgentLoopBase):
         tokenizer: Any,
         *,
         format: str,
-        limits: DictConfig,
-        reward: DictConfig,
+        limits: str,
+        reward: str,
         seed: int,
         truncated: str = "scored",
         **_: Any,
@@ -51,8 +53,8 @@ class EpisodeLoop(AgentLoopBase):
         # verl's __init__ builds a token builder per rollout; our chat keeps the tokens, so it is not called
         self.config = trainer_config.config
         self.server_manager = server_manager
-        self.limits = Limits(**OmegaConf.to_container(limits))
-        self.reward = _reward(canonical_json(OmegaConf.to_container(reward)))
+        self.limits = _limits(limits)
+        self.reward = _reward(reward)
         self.seed = seed
         self.truncated = truncated
         self.template = _template(tokenizer, format)
@@ -206,6 +208,11 @@ def _task(text: str) -> Task:
 def _template(tokenizer: Any, format: str) -> ChatTemplate:
     gc.freeze()  # a full collection would else walk, between rollouts, through all that the imports have made
     return ChatTemplate(tokenizer, tool_format(format))
+
+
+@lru_cache(maxsize=4)
+def _limits(settings: str) -> Limits:
+    return Limits(**json.loads(settings))
 
 
 @lru_cache(maxsize=4)

@@ -4,6 +4,7 @@ Nothing is run again: calls and results are read from the rollouts, expected cal
 schemas from the installed servers.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -31,7 +32,7 @@ AnyReward = RewardConfig | OwnReward
 
 def recorded_reward(paths: RunPaths) -> AnyReward:
     """The reward that the run was trained on."""
-    return reward_from(OmegaConf.to_container(_loop(paths).reward))
+    return reward_from(json.loads(_loop(paths).reward))
 
 
 def changed_reward(reward: AnyReward, overrides: Sequence[str]) -> AnyReward:

@@ -17,7 +17,7 @@ from typing import IO
 from omegaconf import OmegaConf
 
 from proverl.agent import Limits
-from proverl.core import Task
+from proverl.core import Task, canonical_json
 from proverl.reward import OwnReward, RewardConfig
 from proverl.trainer import checkpoints, metrics
 from proverl.trainer.config import ModelConfig, TrainerConfig
@@ -90,8 +90,8 @@ def prepare(
         "name": AGENT,
         "_target_": "proverl.trainer.agent_loop.EpisodeLoop",
         "format": model.format,
-        "limits": asdict(limits),
-        "reward": asdict(reward),
+        "limits": canonical_json(asdict(limits)),
+        "reward": canonical_json(asdict(reward)),
         "truncated": trainer.truncated,
         "seed": seed,
     }
