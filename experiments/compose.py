@@ -1,24 +1,31 @@
-"""Check a command line before Hydra runs it: compose every job that it stands for and type it.
+"""Read a command line before Hydra runs it: write out the sweep that an overlay names, compose every job and type it.
 
 Hydra reports a mistake in its own words, over several lines, and in a sweep only when the job's turn comes. Here the
 whole sweep is composed first, and every mistake becomes one sentence: the key or value, and what would be right.
+
+An overlay whose `hydra.sweeper.params` name values is a sweep. Hydra lets it sweep anything but the group that chose
+it, so `experiment=ablation` is replaced here by the overlays that it names; each stands behind the other overlays of
+the command, as in `experiment=[main,ablation]`. What the command sets itself wins.
 """
 
 import inspect
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stderr
+from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.utils import get_args_parser
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
 from hydra.utils import get_class
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.config import Config, ConfigError, keys_of, typed, unknown_key
@@ -26,16 +33,94 @@ from experiments.config import Config, ConfigError, keys_of, typed, unknown_key
 CONF = Path(__file__).parents[1] / "conf"
 
 
-def check(argv: Sequence[str]) -> list[Config]:
-    """Return the typed config of every job of a command line (none for `--help`, `--cfg` and the like).
+@dataclass(frozen=True)
+class Job:
+    """One job of a command: what chooses it, and what that composes to."""
 
-    Raises ConfigError with one sentence per problem.
-    """
+    overrides: tuple[str, ...]
+    composed: DictConfig
+    config: Config
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line: its jobs, and its words for Hydra, with the sweep of an overlay written out."""
+
+    argv: list[str]
+    jobs: tuple[Job, ...] = ()  # none for `--help`, `--cfg` and the like
+    sweep: str = ""  # its name, or nothing for a single job
+    swept: tuple[str, ...] = ()  # the keys that have several values
+
+
+def check(argv: Sequence[str]) -> list[Config]:
+    """Return the typed config of every job of a command line. Raises ConfigError with one sentence per problem."""
+    return [job.config for job in read(argv).jobs]
+
+
+def read(argv: Sequence[str]) -> Command:
+    """Read a command line. Raises ConfigError with one sentence per problem."""
+    argv = flags_first(argv)
     arguments = _parsed(argv)
     if arguments.help or arguments.hydra_help or arguments.cfg or arguments.info or arguments.shell_completion:
-        return []
-    jobs = _expand(arguments.overrides) if arguments.multirun else [arguments.overrides]
-    return [typed(composed(overrides)) for overrides in jobs]
+        return Command(argv)
+    if not arguments.multirun:
+        return Command(argv, (_job(arguments.overrides),))
+    names, overrides = _written_out(arguments.overrides)
+    swept = tuple(one.get_key_element() for one in _override(overrides) if one.is_sweep_override())
+    jobs = tuple(_job(job) for job in _expand(overrides))
+    options = [argument for argument in argv if argument not in arguments.overrides]
+    return Command([*options, *overrides], jobs, "+".join(names or swept) or "single", swept)
+
+
+def _job(overrides: Sequence[str]) -> Job:
+    whole = _composed(overrides)
+    keys = {one.get_key_element() for one in _override(overrides)}
+    if left := [key for key in _params(whole) if key not in keys - {"experiment"}]:
+        raise ConfigError(
+            f"experiment={whole.experiment} is a sweep of {' and '.join(left)}: add -m to the command, and don't write "
+            "it in a row with other overlays."
+        )
+    alone = _without_hydra(whole)
+    return Job(tuple(overrides), alone, typed(alone))
+
+
+def _written_out(overrides: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names of the overlays that are sweeps, and the overrides with what they sweep written out."""
+    given = {one.get_key_element(): one for one in _override(overrides)}
+    fixed = [one.input_line for one in given.values() if one.input_line and not one.is_sweep_override()]
+    params = _params(_composed(fixed))
+    if not params:
+        return [], list(overrides)
+    chosen = given["experiment"].value() if "experiment" in given else []
+    overlays = [str(name) for name in (chosen if isinstance(chosen, list) else [chosen])]
+    sweeps = [name for name in overlays if _params(_composed([f"experiment={name}"]))]
+    found = dict(zip(given, (str(one.input_line) for one in given.values()), strict=True))
+    if "experiment" in params:
+        base = [name for name in overlays if name not in sweeps]
+        found["experiment"] = f"experiment={_stacked(base, str(params.pop('experiment')))}"
+    return sweeps, [*found.values(), *(f"{key}={value}" for key, value in params.items() if key not in found)]
+
+
+def _stacked(base: Sequence[str], names: str) -> str:
+    """Overlays, a comma between two, each on top of those of the command; `default` adds nothing to any."""
+    each = [[*base, name] if name != "default" else [*base] or [name] for name in names.split(",")]
+    return ",".join(f"[{','.join(one)}]" if len(one) > 1 else one[0] for one in each)
+
+
+def _params(whole: DictConfig) -> dict[str, Any]:
+    found = OmegaConf.to_container(whole.hydra.sweeper).get("params")  # type: ignore[union-attr]
+    return dict(found or {})
+
+
+def job_name(composed: DictConfig) -> str:
+    """The folder of a job under `runs/jobs`: what it is, and the hash of everything that decides its result."""
+    from experiments.pipeline import job_key  # it hashes the code: not before the command is known to be right
+
+    groups = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+    values: Any = OmegaConf.to_container(groups, resolve=True)
+    kind = values["policy"]["kind"]
+    who = values["model"]["name"] if kind == "model" else kind
+    return f"{values['experiment']}-{who}-s{values['seed']}-{job_key(values)}"
 
 
 def flags_first(argv: Sequence[str]) -> list[str]:
@@ -59,11 +144,21 @@ def _parsed(argv: Sequence[str]) -> Namespace:
 
 def composed(overrides: Sequence[str]) -> DictConfig:
     """Compose one job's config. Raises ConfigError with one sentence."""
+    return _without_hydra(_composed(overrides))
+
+
+def _composed(overrides: Sequence[str]) -> DictConfig:
     try:
         with initialize_config_dir(str(CONF), version_base="1.3"):
-            return compose("config", list(overrides))
+            return compose("config", list(overrides), return_hydra_config=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfigError(_sentence(error, overrides)) from None
+
+
+def _without_hydra(whole: DictConfig) -> DictConfig:
+    with open_dict(whole):
+        del whole["hydra"]
+    return whole
 
 
 def groups() -> dict[str, list[str]]:
@@ -71,14 +166,20 @@ def groups() -> dict[str, list[str]]:
     return {
         folder.name: sorted(file.stem for file in folder.glob("*.yaml"))
         for folder in sorted(CONF.iterdir())
-        if folder.is_dir()
+        if folder.is_dir() and folder.name != "hydra"
     }
+
+
+def _override(overrides: Sequence[str]) -> list[Override]:
+    try:
+        return OverridesParser.create().parse_overrides(list(overrides))
+    except HydraException as error:
+        raise ConfigError(_sentence(error, overrides)) from None
 
 
 def _expand(overrides: Sequence[str]) -> list[list[str]]:
     try:
-        parsed = OverridesParser.create().parse_overrides(list(overrides))
-        batches = BasicSweeper.split_arguments(parsed, None)
+        batches = BasicSweeper.split_arguments(_override(overrides), None)
     except HydraException as error:
         raise ConfigError(_sentence(error, overrides)) from None
     return [job for batch in batches for job in batch]

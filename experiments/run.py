@@ -3,6 +3,7 @@
     uv run python -m experiments.run                                  # the default: a tiny model on this machine's CPU
     uv run python -m experiments.run reward.beta=0                    # an ablation
     uv run python -m experiments.run -m reward.beta=0,0.5 seed=0,1    # a sweep; tasks are synthesised once per seed
+    uv run python -m experiments.run -m experiment=ablation           # a sweep that an overlay names
     uv run python -m experiments.run model=qwen3_4b experiment=main plan=true
 
 A killed command goes on where it was when it is typed again. Only what answers a typing mistake is imported up here:
@@ -12,35 +13,46 @@ torch, verl and MLflow load when a stage needs them.
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import hydra
 from omegaconf import DictConfig, OmegaConf
 
 from experiments.progress import Screen
+from experiments.usage import answered
 
 SCREEN = Screen()
-FAILED: list[Path] = []  # folders of the jobs that ended with a sentence
+FAILED: list[Path] = []  # folder of a job that ended with a sentence
 
 
 def main() -> None:
     """Check the command line, then let Hydra run its jobs; a user's mistake ends with one sentence and exit code 2."""
+    if answer := answered(sys.argv[1:]):
+        print(answer)
+        return
     if not any(argument.startswith("-") and argument not in ("-m", "--multirun") for argument in sys.argv[1:]):
         SCREEN.say("Checking the config")  # what checks it takes seconds to import
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C: MLflow hears of it as well
     # Hydra then raises what a job raised instead of printing it in its own way
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # transformers shows one for each loading of weights
-    from experiments.compose import check, flags_first
+    from experiments.compose import read
     from experiments.config import ConfigError
 
     try:
-        sys.argv[1:] = flags_first(sys.argv[1:])
-        jobs = check(sys.argv[1:])
-        if len(jobs) > 1:
-            SCREEN.say(f"A sweep of {len(jobs)} jobs.")
-        _hydra()
+        command = read(sys.argv[1:])
+        from experiments.sweep import end_with_sweep, sweep_of  # after what answers a mistake
+
+        end_with_sweep()
+        sweep = sweep_of(command, sys.argv)
+        if len(command.jobs) > 1:
+            SCREEN.say(f"A sweep of {len(command.jobs)} jobs.")
+        sys.argv[1:] = command.argv
+        with sweep.recorded(SCREEN) if sweep else nullcontext():
+            _hydra()
+        if FAILED or (sweep and not sweep.conclude(SCREEN)):
+            sys.exit(2)
     except KeyboardInterrupt:
         SCREEN.say("Stopped. The same command goes on from here.")
         sys.exit(130)
@@ -54,40 +66,42 @@ def main() -> None:
             raise
         print(told, file=sys.stderr)
         sys.exit(2)
-    if FAILED:
-        sys.exit(2)
 
 
 @hydra.main(config_path="../conf", config_name="config", version_base="1.3")
 def _hydra(composed: DictConfig) -> None:
     from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
 
     from experiments.config import typed
     from experiments.failures import sentence
     from experiments.job import job
     from experiments.stages import stages
+    from experiments.sweep import for_a_job, run_alone, state_kept
 
-    folder = Path(HydraConfig.get().runtime.output_dir)
+    chosen = HydraConfig.get()
+    folder = Path(chosen.runtime.output_dir)
+    if chosen.mode == RunMode.MULTIRUN and not composed.plan:
+        overrides = for_a_job([*chosen.overrides.hydra, *chosen.overrides.task])
+        run_alone(overrides, folder, os.environ, Path.cwd())
+        return
     try:
-        config = typed(composed)
-        job(config, stages(config), folder, SCREEN)
+        with nullcontext() if composed.plan else state_kept(folder):
+            config = typed(composed)
+            job(config, stages(config), folder, SCREEN)
     except Exception as error:
         told = sentence(error)
         if told is None:
             raise
         print(told, file=sys.stderr)
-        FAILED.append(folder)  # not raised, so that the other jobs of a sweep go on
+        FAILED.append(folder)
 
 
 def _job_name(*, _root_: DictConfig) -> str:
     """The folder of a job under `runs/jobs`: what it is, and the hash of everything that decides its result."""
-    from experiments.pipeline import job_key
+    from experiments.compose import job_name
 
-    groups = OmegaConf.masked_copy(_root_, [str(key) for key in _root_ if key != "hydra"])
-    values: Any = OmegaConf.to_container(groups, resolve=True)
-    kind = values["policy"]["kind"]
-    who = values["model"]["name"] if kind == "model" else kind
-    return f"{values['experiment']}-{who}-s{values['seed']}-{job_key(values)}"
+    return job_name(_root_)
 
 
 OmegaConf.register_new_resolver("job_name", _job_name, replace=True)

@@ -17,12 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from experiments.config import Config, RunError, TrackingConfig
 from experiments.rollouts import log_trace
 from proverl.core import Json
 from proverl.trainer.rollouts import Rollout
 from proverl.trainer.run_folder import TRACKING_FILE
 
+IN_SWEEP = "PROVERL_SWEEP"  # variable of a sweep's jobs: the id, name and MLflow run of the sweep, as JSON
 _STEP = "step"  # a metric of its own, also as a stage's counter: its history says which steps the store holds
 _STEP_BATCH = 10  # of some 60 metrics each; MLflow takes 1000 metrics at once
 _PARAM_BATCH = 100  # MLflow's own limits
@@ -177,18 +180,25 @@ class Tracker:
         logging.getLogger("mlflow").setLevel(logging.WARNING)  # it tells of every table it makes
         if self.config.uri.startswith("sqlite:///"):
             Path(self.config.uri.removeprefix("sqlite:///")).parent.mkdir(parents=True, exist_ok=True)
-        self._client = MlflowClient(self.config.uri)
-        set_tracking_uri(self.config.uri)  # traces go there, whatever the client
+        self.job_dir.mkdir(parents=True, exist_ok=True)
+        runs = Path(config.runs_dir)
+        runs.mkdir(parents=True, exist_ok=True)
+        with FileLock(runs / "mlflow.lock"):  # two commands at once must not both make the store and its group of runs
+            self._client = MlflowClient(self.config.uri)
+            set_tracking_uri(self.config.uri)  # traces go there, whatever the client
+            self._experiment = _experiment_id(self._client, self.config, runs)
         kept = self.job_dir / TRACKING_FILE
         if kept.exists():
             self.run_id = json.loads(kept.read_text())["run_id"]
             self._client.update_run(self.run_id, status="RUNNING")
             self._experiment = self._client.get_run(self.run_id).info.experiment_id
-            return
-        self._experiment = _experiment_id(self._client, self.config, Path(config.runs_dir))
-        self.run_id = self._client.create_run(self._experiment, run_name=self.job_dir.name).info.run_id
-        self.job_dir.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps({**asdict(self.config), "run_id": self.run_id}))
+        else:
+            self.run_id = self._client.create_run(self._experiment, run_name=self.job_dir.name).info.run_id
+            kept.write_text(json.dumps({**asdict(self.config), "run_id": self.run_id}))
+        if joined := os.environ.get(IN_SWEEP):
+            sweep = json.loads(joined)
+            parent = {"mlflow.parentRunId": sweep["run"]} if sweep["run"] else {}
+            self.tags({f"sweep.{sweep['id']}": sweep["name"]} | parent)
 
     def _try(self, action: Callable[[], Any]) -> None:
         if self._broken:

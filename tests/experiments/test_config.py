@@ -4,7 +4,7 @@ from itertools import product
 import pytest
 from omegaconf import OmegaConf
 
-from experiments.compose import CONF, check, composed, groups
+from experiments.compose import CONF, check, composed, groups, read
 from experiments.config import Config, ConfigError, keys_of, typed
 from proverl.reward import OwnReward
 
@@ -19,12 +19,70 @@ def told(*arguments):
     return str(caught.value)
 
 
+SWEEPS = ["ablation", "lr_sweep"]
+
+
+@pytest.mark.parametrize("beta", ["reward.alpha=0.5", "reward.beta=0"])
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_every_overlay_composes_with_every_model_and_profile(overlay):
+def test_every_overlay_composes_with_every_model_and_profile(overlay, beta):
     for model, profile in product(MODELS, PROFILES):
-        (config,) = check([f"experiment={overlay}", f"model={model}", f"profile={profile}"])
-        assert (config.model.name, config.profile.name) == (model, profile)
-        assert config.experiment == overlay
+        overrides = [f"experiment={overlay}", f"model={model}", f"profile={profile}", beta]
+        jobs = check(["-m", *overrides, "seed=0"] if overlay in SWEEPS else overrides)
+        assert {(job.model.name, job.profile.name) for job in jobs} == {(model, profile)}
+        assert {job.experiment for job in jobs} == (set(ABLATION) if overlay == "ablation" else {overlay})
+        assert all(job.reward.beta == 0 for job in jobs) or not beta.startswith("reward.beta")
+
+
+ABLATION = ["default", "no_validity", "no_coverage", "no_efficiency", "no_name", "no_arg", "beta0", "sft"]
+
+
+def test_the_papers_ablation_is_one_overlay_with_three_seeds():
+    command = read(["-m", "experiment=ablation"])
+    assert [(job.config.experiment, job.config.seed) for job in command.jobs] == list(product(ABLATION, (0, 1, 2)))
+    assert (command.sweep, command.swept) == ("ablation", ("experiment", "seed"))
+    assert {job.composed.trainer.steps for job in command.jobs} == {25}
+
+
+def test_a_sweep_stands_on_other_overlays():
+    jobs = check(["-m", "experiment=[main,ablation]", "seed=7"])
+    assert [job.experiment for job in jobs] == ["main", *ABLATION[1:]]
+    assert {(job.trainer.steps, job.model.name, job.seed) for job in jobs} == {(350, "qwen3_4b", 7)}
+    assert {job.stages for job in jobs if job.experiment == "sft"} == {("synth", "sft", "evals", "report")}
+
+
+def test_what_the_command_sets_wins_over_the_sweep():
+    assert [job.seed for job in check(["-m", "experiment=ablation", "seed=0"])] == [0] * 8
+    rates = [job.model.learning_rate for job in check(["-m", "experiment=lr_sweep", "model.learning_rate=1e-3,1e-4"])]
+    assert rates == [1e-3, 1e-4]
+    assert check(["experiment=lr_sweep", "model.learning_rate=1e-3"])[0].trainer.learning_rate == 1e-3
+
+
+def test_the_learning_rates_are_the_papers():
+    for overlay in ("lr_sweep", "[main,lr_sweep]"):
+        jobs = check(["-m", f"experiment={overlay}", "model=qwen3_8b"])
+        assert [job.trainer.learning_rate for job in jobs] == [1e-6, 3e-7, 5e-8]
+
+
+def test_a_job_of_a_sweep_is_the_one_that_its_overrides_choose_alone():
+    for job in read(["-m", "experiment=[main,ablation]", "seed=0,1", "model=granite"]).jobs:
+        assert check(job.overrides) == [job.config]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["experiment=ablation"], ["-m", "experiment=lr_sweep,beta0"], ["-m", "experiment=beta0,ablation"]]
+)
+def test_a_sweep_without_m_or_inside_another_is_refused(arguments):
+    assert re.fullmatch(r"experiment=\w+ is a sweep of [\w. ]+: add -m to the command, and .*", told(*arguments))
+
+
+def test_a_mistake_in_one_job_of_an_overlays_sweep_is_said():
+    assert told("-m", "experiment=ablation", "seed=0,x").startswith("seed is 'x'")
+    assert "reward.betta is no key" in told("-m", "experiment=ablation", "reward.betta=1")
+
+
+def test_the_smaller_teacher_is_an_overlay():
+    (config,) = check(["experiment=[main,teacher_qwen3_32b]"])
+    assert (config.teacher.name, config.trainer.steps, config.experiment) == ("qwen3_32b", 350, "teacher_qwen3_32b")
 
 
 @pytest.mark.parametrize("group", [name for name in groups() if name != "experiment"])
