@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from kept_rollouts import called, episode, keep, stage
 from typer.testing import CliRunner
@@ -126,11 +127,16 @@ def cut(path):
     path.write_bytes(path.read_bytes()[:-9])
 
 
+def without(path, column):
+    pq.write_table(pq.read_table(path).drop([column]), path)
+
+
 @pytest.mark.parametrize(
     ("harm", "named"),
     [
         (lambda stage: cut(stage / "rollouts" / "step-00002.parquet"), "step-00002.parquet is damaged"),
         (lambda stage: (stage / "rollouts" / "step-00002.parquet").write_bytes(b""), "step-00002.parquet is damaged"),
+        (lambda stage: without(stage / "rollouts" / "step-00002.parquet", "reward/total"), "no column reward/total"),
         (lambda stage: cut(stage / "rows.parquet"), "rows.parquet is damaged"),
         (lambda stage: (stage / "rows.parquet").unlink(), "rows.parquet is not there"),
     ],

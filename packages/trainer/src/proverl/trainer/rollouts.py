@@ -59,6 +59,7 @@ _COLUMNS = [
     ("digest", pa.string()),
 ]
 _NUMBERS = ("reward/", "episode/", "seconds/")
+_TOTAL = "reward/total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,8 @@ def read(folder: Path, step: int) -> list[Rollout]:
         raise ValueError(f"no rollouts of step {step} in {folder}; there are steps {there[0]} to {there[-1]}")
     with intact(path):
         rows = pq.read_table(path, memory_map=True).to_pylist()
+        if rows and _TOTAL not in rows[0]:
+            raise LookupError(f"no column {_TOTAL}")
         return sorted((_rollout(row) for row in rows), key=lambda rollout: (rollout.group, rollout.rollout))
 
 
@@ -177,11 +180,11 @@ def overview(folder: Path, step: int) -> Iterator[dict[str, Any]]:
 
     Raises ValueError when the file is damaged.
     """
-    plain = ["step", "group", "rollout", "task", "stop", "reward/total"]
+    plain = ["step", "group", "rollout", "task", "stop", _TOTAL]
     with intact(_path(folder, step)):
         for row in pq.ParquetFile(_path(folder, step)).read([*plain, "calls.list.element.name"]).to_pylist():
             tools = {call["name"] for call in row.pop("calls")}
-            yield row | {"reward": row.pop("reward/total"), "tools": tools}
+            yield row | {"reward": row.pop(_TOTAL), "tools": tools}
 
 
 def _rollout(row: dict[str, Any]) -> Rollout:
