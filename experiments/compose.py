@@ -10,8 +10,8 @@ the command, as in `experiment=[main,ablation]`. What the command sets itself wi
 
 import inspect
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
-from contextlib import redirect_stderr
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
@@ -21,6 +21,7 @@ from typing import Any
 from hydra import compose, initialize_config_dir
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra._internal.utils import get_args_parser
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
@@ -147,9 +148,19 @@ def composed(overrides: Sequence[str]) -> DictConfig:
     return _without_hydra(_composed(overrides))
 
 
+@contextmanager
+def _out_of_the_job() -> Iterator[None]:
+    """Inside a job Hydra is in use already, and would refuse."""
+    kept, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
+    try:
+        yield
+    finally:
+        GlobalHydra.instance().hydra = kept
+
+
 def _composed(overrides: Sequence[str]) -> DictConfig:
     try:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
+        with _out_of_the_job(), initialize_config_dir(str(CONF), version_base="1.3"):
             return compose("config", list(overrides), return_hydra_config=True)
     except (HydraException, OmegaConfBaseException, ValueError) as error:
         raise ConfigError(_sentence(error, overrides)) from None

@@ -106,10 +106,13 @@ _MOST_PROCESSES = 4096  # more than one machine has cores
 
 
 def _reward_schema(source: Any, handler: Any) -> CoreSchema:
-    """Check settings of the built-in reward as any group's; `_target_` among them names a user's class instead."""
+    """Check settings of the built-in reward as any group's; `_target_` among them names a user's class instead.
+
+    A recorded config names it `target`.
+    """
 
     def check(value: Any, usual: Any) -> Any:
-        if isinstance(value, Mapping) and "_target_" in value:
+        if isinstance(value, Mapping) and {"_target_", "target"} & value.keys():
             return reward_from(value)
         return value if isinstance(value, OwnReward) else usual(value)
 

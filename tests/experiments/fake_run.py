@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import sys
 import time
 from dataclasses import replace
@@ -13,6 +14,7 @@ from experiments.pipeline import Inputs
 from experiments.progress import Screen
 from experiments.report import PARTS
 from experiments.stages import stages
+from proverl.trainer.tiny import checkpoint_path
 
 STEPS, SAVE_EVERY = 12, 3
 RUNS, SECONDS = Path(sys.argv[1]), float(sys.argv[2])
@@ -53,6 +55,7 @@ def grpo(inputs: Inputs, folder: Path) -> None:
             )
         if step % SAVE_EVERY == 0:
             saved.write_text(str(step))
+    shutil.copytree(checkpoint_path(), folder / "model")
 
 
 if __name__ == "__main__":

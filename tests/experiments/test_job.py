@@ -78,6 +78,26 @@ def test_every_step_is_in_mlflow_once_with_config_commit_and_data_hash(resumed):
     assert {"git.commit", "git.dirty", "lock.sha256", "data.synth", "data.grpo"} <= set(run.data.tags)
 
 
+def test_its_cost_counts_the_killed_try_and_is_in_mlflow_and_figures(resumed):
+    runs, said = resumed
+    figures = json.loads((runs / "jobs" / "fake" / "figures.json").read_text())
+    (manifest,) = [json.loads(path.read_text()) for path in (runs / "stages").glob("grpo-*/DONE.json")]
+    assert manifest["tries"] == 2 and manifest["about"]["job"] == "fake"
+    assert figures["cost"]["stages"]["grpo"]["hours"] == manifest["seconds"] / 3600
+    assert figures["cost"]["own"] == figures["cost"]["all"]
+    run_id = figures["mlflow"]["run"]
+    metrics = MlflowClient(f"sqlite:///{runs}/mlflow.db").get_run(run_id).data.metrics
+    assert metrics["cost/hours"] == figures["cost"]["all"]["hours"] > 0 and metrics["cost/peak_memory_gib"] > 0
+    assert "Cost" in said and "kWh" in said
+
+
+def test_its_model_is_registered_with_a_card(resumed):
+    runs, _ = resumed
+    folder = runs / "jobs" / "fake" / "models" / "grpo"
+    (version,) = MlflowClient(f"sqlite:///{runs}/mlflow.db").search_model_versions("name = 'proverl-tiny'")
+    assert version.source == folder.as_uri() and version.description == (folder / "README.md").read_text()
+
+
 def test_typed_again_it_takes_everything_from_the_cache(resumed):
     runs, _ = resumed
     before = (runs / "work.log").read_text()

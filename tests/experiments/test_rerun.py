@@ -1,0 +1,182 @@
+"""A real run, small and without training, and its rerun, in a real store."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mlflow.tracking import MlflowClient
+from omegaconf import OmegaConf
+from rich.console import Console
+
+from experiments.agreement import Agreement, judged, paired
+from experiments.compose import check
+from experiments.config import RunError, plain
+from experiments.job import job
+from experiments.progress import Screen
+from experiments.rerun import differing, find, repeated, rerun
+from experiments.stages import stages
+from proverl.evals.record import Record
+
+ROOT = Path(__file__).parents[2]
+
+
+def screen():
+    return Screen(Console(record=True, width=120))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, with_store):
+    """A runs folder with one evaluation of eight tasks by the oracle, the store's URI, and the run's id."""
+    runs = with_store(tmp_path_factory.mktemp("runs"))
+    overrides = ["stages=[evals]", "evals=[bfcl]", "evals.bfcl.tasks=8", "policy=oracle", f"runs_dir={runs}"]
+    (config,) = check(overrides)
+    path = job(config, stages(config), runs / "jobs" / "small", screen())
+    return runs, config.tracking.uri, json.loads(path.read_text())["mlflow"]["run"]
+
+
+def test_a_rerun_computes_everything_anew_and_agrees_exactly(recorded):
+    runs, uri, run_id = recorded
+    said = screen()
+    assert rerun(run_id[:10], uri, runs, said)
+    told = said.console.export_text()
+    assert "The rerun agrees: " in told and "cached in" not in told and "Now different" not in told
+    path = Path(told.splitlines()[-1])
+    figures = json.loads(path.read_text())
+    assert figures["agrees"] and {one["verdict"] for one in figures["figures"]} == {"exactly"}
+    (accuracy,) = [one for one in figures["figures"] if one["figure"] == "before-bfcl accuracy"]
+    assert (accuracy["then"], accuracy["now"]) == (1.0, 1.0)
+    again = MlflowClient(uri).get_run(figures["run"])
+    assert again.info.run_id != run_id
+    assert (again.data.tags["rerun.of"], again.data.tags["rerun.agrees"]) == (run_id, "true")
+    assert again.data.metrics["cost/own/hours"] == again.data.metrics["cost/hours"] > 0
+
+
+def test_a_run_holds_what_a_rerun_needs(recorded):
+    _, uri, run_id = recorded
+    client = MlflowClient(uri)
+    run = client.get_run(run_id)
+    assert {"git.commit", "git.diff.sha256", "code.hash", "lock.sha256", "model.hash", "hardware.cpu"} <= set(
+        run.data.tags
+    )
+    assert {"config.yaml", "figures.json"} <= {file.path for file in client.list_artifacts(run_id)}
+    assert "provenance/provenance.json" in {file.path for file in client.list_artifacts(run_id, "provenance")}
+    assert run.data.metrics["cost/tool_calls"] > 0 and "cost/trained_tokens" not in run.data.metrics
+
+
+def test_a_run_that_gives_other_figures_does_not_agree(recorded, tmp_path):
+    runs, uri, run_id = recorded
+    client = MlflowClient(uri)
+    saved = Path(client.download_artifacts(run_id, "config.yaml", str(tmp_path)))
+    altered = OmegaConf.load(saved)
+    altered.policy.kind = "silent"
+    path = Path(client.get_run(run_id).info.artifact_uri.removeprefix("file://")) / "config.yaml"
+    before = path.read_text()
+    path.write_text(OmegaConf.to_yaml(altered))
+    try:
+        said = screen()
+        assert not rerun(run_id, uri, runs, said)
+    finally:
+        path.write_text(before)
+    assert "The rerun does not agree" in said.console.export_text()
+
+
+def command(*arguments):
+    line = [sys.executable, "-m", "experiments.rerun", *arguments]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=600)
+
+
+def test_what_cannot_be_repeated_is_one_sentence_and_exit_status_2(recorded, tmp_path):
+    runs, uri, _ = recorded
+    done = command("feedfeed", "--runs-dir", str(runs))
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1) and "There is no run 'feedfeed'" in done.stderr
+    done = command("feedfeed", "--runs-dir", str(tmp_path))
+    assert done.returncode == 2 and "is not there" in done.stderr
+    client = MlflowClient(uri)
+    parent = client.create_run(client.get_experiment_by_name("proverl").experiment_id).info.run_id
+    with pytest.raises(RunError, match="has no config.yaml .*a sweep: give one of its runs"):
+        rerun(parent, uri, runs, screen())
+    with pytest.raises(RunError, match="is the start of"):
+        find(Several(), "a")
+
+
+class Several:
+    def search_experiments(self):
+        return []
+
+    def search_runs(self, ids, max_results):
+        class Run:
+            def __init__(self, run_id):
+                self.info = type("Info", (), {"run_id": run_id})
+
+        return [Run("ab"), Run("ac")]
+
+
+def test_each_thing_that_differs_now_is_one_sentence():
+    before = {"git.commit": "abc", "lock.sha256": "1", "hardware.cores": "2", "python": "3.11.7", "data.synth": "x"}
+    now = {"git.commit": "def", "lock.sha256": "1", "hardware.cores": "64", "python": "3.11.7", "model.hash": "m"}
+    assert list(differing(before, now)) == [
+        "Now different: The commit is def, it was abc.",
+        "Now different: Hardware: cores is 64, it was 2.",
+        "Now different: The start model's files are not the same.",
+    ]
+
+
+def test_settings_that_came_later_have_todays_default_which_is_said(tmp_path):
+    saved = OmegaConf.create(plain(check(["seed=5", "profile=h100x8", "model=qwen3_4b"])[0]))
+    del saved.profile["watts"]
+    said = screen()
+    config = repeated(saved, tmp_path, "sqlite:///elsewhere.db", said)
+    assert (config.seed, config.runs_dir, config.tracking.uri) == (5, str(tmp_path), "sqlite:///elsewhere.db")
+    assert "The run's config has no profile.watts, which came later: it is 30" in said.console.export_text()
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["experiment=main", "model=granite", "profile=cluster", "evals=[heldout,bfcl,tau2,teval]"],
+        ["stages=[evals]", "evals=[bfcl]", "policy=endpoint", "policy.base_url=http://127.0.0.1:8000/v1"],
+        ["reward={_target_: own_rewards.Mine, beta: 0}"],
+    ],
+)
+def test_every_recorded_config_can_be_read_again(overrides, tmp_path, monkeypatch):
+    (tmp_path / "own_rewards.py").write_text(
+        "from proverl.reward import RewardConfig\nclass Mine(RewardConfig): pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (config,) = check(overrides)
+    saved = OmegaConf.create(OmegaConf.to_yaml(OmegaConf.create(plain(config))))
+    again = repeated(saved, Path(config.runs_dir), config.tracking.uri, screen())
+    assert again == config
+
+
+def records(*values):
+    return [Record(f"t{n}", n, {}, 0, 0, None, {"total": float(value)}, {}) for n, value in enumerate(values)]
+
+
+def verdicts(then, now):
+    return [one.verdict for one in judged(list(paired("x", records(*then), records(*now))))]
+
+
+def test_equal_pairs_agree_exactly_and_equal_means_alone_do_not():
+    assert verdicts([0, 1] * 10, [0, 1] * 10) == ["exactly"]
+    assert verdicts([0, 1] * 10, [1, 0] * 10) == ["within noise"]
+
+
+def test_a_clear_difference_is_no_noise_and_another_set_of_items_is_no_comparison():
+    assert verdicts([0] * 20, [1] * 20) == ["not"]
+    assert verdicts([0] * 20, [1] * 3 + [0] * 17) == ["within noise"]
+    other = [Record(f"u{n}", n, {}, 0, 0, None, {"total": 0.0}, {}) for n in range(20)]
+    (found,) = paired("x", records(*[0] * 20), other)
+    assert (found.verdict, found.now) == ("not", "0 the same")
+
+
+def test_the_level_holds_for_all_figures_together():
+    def found(*ps):
+        return [one.verdict for one in judged([Agreement("x", 0.0, 1.0, p=p, verdict="within noise") for p in ps])]
+
+    assert found(0.04) == ["not"]
+    assert found(0.04, 0.5) == ["within noise"] * 2  # 0.04 is no surprise among two
+    assert found(0.5, 0.001, 0.03) == ["within noise", "not", "within noise"]
+    assert found(0.02, 0.001) == ["not", "not"]
