@@ -136,7 +136,7 @@ def without(path, column):
     [
         (lambda stage: cut(stage / "rollouts" / "step-00002.parquet"), "step-00002.parquet is damaged"),
         (lambda stage: (stage / "rollouts" / "step-00002.parquet").write_bytes(b""), "step-00002.parquet is damaged"),
-        (lambda stage: without(stage / "rollouts" / "step-00002.parquet", "reward/total"), "no column reward/total"),
+        (lambda stage: without(stage / "rollouts" / "step-00002.parquet", "reward/total"), "reward/total"),
         (lambda stage: cut(stage / "rows.parquet"), "rows.parquet is damaged"),
         (lambda stage: (stage / "rows.parquet").unlink(), "rows.parquet is not there"),
     ],
