@@ -10,7 +10,7 @@ import pytest
 from proverl.core import Call, CallRecord, GroundTruth, Result, Step, Tool
 from proverl.reward import Breakdown, OwnReward, RewardConfig, reward_from
 
-PAGE = Path(__file__).parents[2] / "docs" / "reward.md"
+PAGE = Path(__file__).parents[2] / "docs" / "own_reward.md"
 TOOL = Tool("find", "", {"type": "object", "properties": {}}, {"type": "object"})
 TRUTH = GroundTruth((Step("find", {}),))
 CALLS = [CallRecord(Call("find", {}), Result({}), 0, 1)]
