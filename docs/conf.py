@@ -1,4 +1,4 @@
-"""The site: `uv run --group docs sphinx-build -W --keep-going docs site`.
+"""The site: `uv run --group docs sphinx-build -EW --keep-going --quiet docs site`.
 
 Pages of settings and commands are filled in while they are read, from the files of `conf/` and the commands themselves;
 the reference of the packages comes from their docstrings.
@@ -70,9 +70,9 @@ def _cell(text: str) -> str:
 
 def _commands() -> list[str]:
     lines = []
-    for module in ("experiments.run", "experiments.evaluate", "experiments.compare"):
+    for module in ("experiments.run", "experiments.evaluate", "experiments.compare", "experiments.rerun"):
         command = [sys.executable, "-m", module, "--help"]
-        environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}
+        environment = os.environ | {"COLUMNS": "90", "NO_COLOR": "1"}
         said = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
         lines += _shown(f"python -m {module}", said)
     lines += _shown("proverl", _help())
@@ -82,7 +82,7 @@ def _commands() -> list[str]:
 
 
 def _help(*words: str) -> str:
-    runner = CliRunner(env={"TERMINAL_WIDTH": "100", "NO_COLOR": "1"})
+    runner = CliRunner(env={"TERMINAL_WIDTH": "90", "NO_COLOR": "1"})
     return runner.invoke(proverl, [*words, "--help"], prog_name="proverl").stdout
 
 

@@ -40,7 +40,7 @@ app = typer.Typer(add_completion=False)
 
 _SECONDS = 2.5  # for what may hang: disks, connections, nvidia-smi
 _RAY_SECONDS = 8.0  # more for a Ray at whose address somebody answers; asking it takes two seconds of a core
-_CPU_MEMORY = 6 * 2**30  # that the default run takes
+_CPU_MEMORY = 6 * 2**30  # that the default run takes at its peak
 _PACKAGES = ("torch", "verl", "ray", "mlflow")
 _START_RAY = "start it on every node (docs/cluster.md), then: export RAY_ADDRESS=HOST:6379"
 _CONSOLE = Console(highlight=False, soft_wrap=True, markup=False)

@@ -20,6 +20,7 @@ from experiments.cache import StageCache
 from experiments.compose import check
 from experiments.evaluate import _stages
 from experiments.pipeline import entries, wanted
+from experiments.report import ui_command
 from experiments.stages import stages
 from proverl.envs.cli import app
 
@@ -92,10 +93,12 @@ def classify(command: Command):
     }
     if head in checks:
         return checks[head]
-    if command.line in ("uv run --group docs sphinx-build -W --keep-going docs site", COMPLETION):
+    if command.line in ("uv run --group docs sphinx-build -EW --keep-going --quiet docs site", COMPLETION):
         return nothing, []  # a step of .ci/run, and test_completion.py
     if words[0] == "proverl":
         return (runs if " ".join(words[1:2]) in ("servers", "tools", "call") else parses), [words[1:]]
+    if words[0] == "mlflow":
+        return told_by_a_run, [command.line]
     if words[0] == "pytest":
         return is_there, [[word for word in words[1:] if "/" in word]]
     if " ".join(words[:2]) == "hf download":
@@ -180,8 +183,14 @@ def run_module(module, *words):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
+def told_by_a_run(line):
+    assert ui_command("sqlite:///runs/mlflow.db").startswith(line)
+
+
 def hf_parses(words):
-    told = subprocess.run(["hf", words[0], "--help"], capture_output=True, text=True, timeout=60).stdout
+    told = subprocess.run(
+        [Path(sys.executable).with_name("hf"), words[0], "--help"], capture_output=True, text=True, timeout=60
+    ).stdout
     assert all(word in told for word in words if word.startswith("--"))
 
 
