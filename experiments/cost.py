@@ -182,7 +182,7 @@ def table(title: str, rows: Mapping[str, Cost], caption: str = "") -> Table:
         and not (name == "device_hours" and all(cost.device_hours == cost.hours for cost in rows.values()))
     ]
     for heading, _ in columns:
-        shown.add_column(heading, justify="right", no_wrap=True)
+        shown.add_column(heading, justify="right", overflow="fold")  # a figure is never cut
     for label, cost in rows.items():
         shown.add_row(label, *(tell(cost) for _, tell in columns))
     return shown

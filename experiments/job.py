@@ -40,6 +40,7 @@ def job(
     Raises ConfigError when this machine lacks something that a stage to compute needs, also after a plan.
     """
     cache = StageCache(Path(config.runs_dir) / "stages")
+    screen.say("Looking at what this machine has for it")  # a model's tokenizer, say, takes seconds to import
     missing = lacking(config, stages, cache)
     if config.plan:
         if "grpo" in config.stages:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 _PLAIN_SECONDS = 10.0  # between two lines of one stage where there is no terminal
+_PLAIN_WIDTH = 120  # of tables there
 
 
 class Report(Protocol):
@@ -24,6 +25,8 @@ class Screen:
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(highlight=False, soft_wrap=True)
+        if not self.console.is_terminal:
+            self.console.width = max(self.console.width, _PLAIN_WIDTH)
 
     def say(self, text: str) -> None:
         """Print one line."""
