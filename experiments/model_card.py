@@ -75,7 +75,6 @@ def card(
     from huggingface_hub import ModelCard, ModelCardData
 
     evaluated = found["benchmarks"] if (stage,) == last_trained(config) else []
-    named = {"datasets": f"synth-{outputs['synth'].key}"} if "synth" in outputs else {}
     data = ModelCardData(
         base_model=config.model.path or config.model.name,
         license=_license(config),
@@ -85,7 +84,7 @@ def card(
         metrics=sorted({row["metric"] for one in evaluated for row in _after(one)}),
         model_name=_title(config, stage),
         eval_results=list(_results(evaluated)) or None,
-        **named,
+        datasets=f"synth-{outputs['synth'].key}" if "synth" in outputs else None,
     )
     parts = [f"# {_title(config, stage)}", *_made(config, stage, outputs), *_figures(evaluated)]
     parts += [*_differences(config, stage), *_cost(found["cost"], stage), *_provenance(about, outputs)]
