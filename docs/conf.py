@@ -17,12 +17,10 @@ from proverl.envs.cli import app as proverl
 
 project = "proverl"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["requirements.txt"]
 html_theme = "furo"
 html_title = "proverl"
 html_show_copyright = html_show_sphinx = html_copy_source = html_show_sourcelink = False
 myst_heading_anchors = 3
-myst_enable_extensions = ["fieldlist"]
 suppress_warnings = ["myst.header"]  # README begins below the page that includes it
 default_role = "py:obj"  # docstrings write `names` in single backquotes
 autodoc_member_order = "bysource"

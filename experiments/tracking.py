@@ -188,9 +188,7 @@ class Tracker:
             set_tracking_uri(self.config.uri)  # traces go there, whatever the client
             self._experiment = _experiment_id(self._client, self.config, runs)
         kept = self.job_dir / TRACKING_FILE
-        if kept.exists():
-            self.run_id = json.loads(kept.read_text())["run_id"]
-            self._client.update_run(self.run_id, status="RUNNING")
+        if kept.exists() and self._goes_on(json.loads(kept.read_text())["run_id"]):
             self._experiment = self._client.get_run(self.run_id).info.experiment_id
         else:
             self.run_id = self._client.create_run(self._experiment, run_name=self.job_dir.name).info.run_id
@@ -199,6 +197,19 @@ class Tracker:
             sweep = json.loads(joined)
             parent = {"mlflow.parentRunId": sweep["run"]} if sweep["run"] else {}
             self.tags({f"sweep.{sweep['id']}": sweep["name"]} | parent)
+
+    def _goes_on(self, run_id: str) -> bool:
+        """Take up an earlier run; False when the store no longer has it, as when its file was deleted."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            self._client.update_run(run_id, status="RUNNING")
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_DOES_NOT_EXIST":
+                raise
+            return False
+        self.run_id = run_id
+        return True
 
     def _try(self, action: Callable[[], Any]) -> None:
         if self._broken:
