@@ -92,7 +92,8 @@ def doctor(
 ) -> None:
     """Ask everything at once, then print a line for each thing and one for each fault of it."""
     store = tracking_uri or f"sqlite:///{runs_dir}/mlflow.db"
-    seen, ray, hub = _Asked(lambda: _look(runs_dir)), _Asked(_ray_problems), _Asked(_hub_problems)
+    seen: _Asked[Machine | None] = _Asked(lambda: _look(runs_dir))
+    ray, hub = _Asked(_ray_problems), _Asked(_hub_problems)
     recorded = _Asked(lambda: _store_problems(store))
     until = time.monotonic() + _SECONDS
 
