@@ -17,6 +17,7 @@ from proverl.envs.cli import app as proverl
 
 project = "proverl"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
+highlight_language = "bash"
 html_theme = "furo"
 html_title = "proverl"
 html_show_copyright = html_show_sphinx = html_copy_source = html_show_sourcelink = False
