@@ -54,11 +54,14 @@ def write_attempts(outputs: Mapping[str, Entry], folder: Path) -> Iterator[Path]
     for name, entry in outputs.items():
         when, _, of = name.partition("-")
         if when in ("before", "after") and of:
-            path = folder / FOLDER / f"{name}.json.gz"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            found = _adapter().dump_json(_attempts(Evaluated(entry.directory)))
-            path.write_bytes(gzip.compress(found, mtime=0))
-            yield path
+            yield write_one(_attempts(Evaluated(entry.directory)), folder / FOLDER / f"{name}.json.gz")
+
+
+def write_one(found: Attempts, path: Path) -> Path:
+    """Write one such file: the same bytes for equal attempts."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(_adapter().dump_json(found), mtime=0))
+    return path
 
 
 def read_attempts(path: Path, conversations: bool = False) -> Attempts:

@@ -1,155 +1,160 @@
-"""Compare recorded runs: held-out figures before and after with 95% intervals, and the reward over steps as a picture.
+"""Compare recorded runs: tables with the paper's figures beside ours, and a page with pictures and episodes.
 
-    uv run python -m experiments.compare                            # all runs of the default store
-    uv run python -m experiments.compare --experiment no_name       # one overlay; repeat the option for several
+    uv run python -m experiments.compare                              # all runs of the default store
+    uv run python -m experiments.compare ablation                     # a sweep, by its name or id; also ids of runs
+    uv run python -m experiments.compare --experiment default --experiment no_name
     uv run python -m experiments.compare --tag model=granite --uri http://HOST:PORT
 
-The paper's tables beside ours and a report are not here yet.
+What is compared with what, and what counts as noise: docs/comparing.md. The page is also an artifact of the sweep's run
+in MLflow, or of a run of its own where the runs are of no one sweep.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from experiments.report import WINDOW, trailing_means
+from experiments.config import RunError
 
-_NO_SETTING = ("experiment", "seed", "stages", "plan", "runs_dir", "model", "tracking", "profile", "probe")
-_FIGURES = {"total": "reward", "success": "task success", "calls": "calls per task"}
+PAGE, FIGURES = "report.html", "figures.json"
+_FOLDER = "compare"  # in the runs folder, and among the artifacts
+_TAG = "compare.runs"  # of a run that holds nothing but a comparison: which runs it is of
 
 
 def main() -> None:
-    """Print the table and, last, the path of its figures."""
+    """Print the tables and the summary, write the page and, last, say where the figures are."""
     arguments = _arguments()
     console = Console(highlight=False)
-    runs = find(arguments.uri, arguments.group, arguments.experiment, arguments.tag)
-    if not runs:
-        console.print(f"No run with held-out figures in {arguments.uri}: run `uv run python -m experiments.run` first.")
-        raise SystemExit(2)
-    console.print(table(runs))
-    picture = Path(arguments.runs_dir) / "compare.png"
-    if curves(arguments.uri, runs, picture):
-        console.print(f"Reward over steps: {picture}", soft_wrap=True)
-    path = Path(arguments.runs_dir) / "compare.json"
-    path.write_text(json.dumps(runs, indent=1))
-    console.print(str(path), soft_wrap=True)
+    try:
+        _compare(arguments, console)
+    except RunError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
 
 
-def find(uri: str, group: str, experiments: Sequence[str] = (), tags: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the runs of an MLflow experiment that have held-out figures, oldest first, as plain values."""
+def _compare(arguments: argparse.Namespace, console: Console) -> None:
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     from mlflow.tracking import MlflowClient
 
-    client = MlflowClient(uri)
-    found = client.get_experiment_by_name(group)
-    if found is None:
-        return []
-    conditions = []
-    for tag in tags:
-        key, _, value = tag.partition("=")
-        conditions.append(f"tags.`{key}` = '{value}'")
-    runs = client.search_runs([found.experiment_id], " and ".join(conditions), order_by=["attributes.start_time"])
-    rows = [_row(run) for run in runs]
-    rows = [row for row in rows if row["heldout"] and (not experiments or row["experiment"] in experiments)]
-    return [{**row, "settings": _differing(row, rows)} for row in rows]
+    from experiments.comparison import findings
+    from experiments.comparison_json import as_json
+    from experiments.comparison_page import against, components, gains, main_results, page
+    from experiments.comparison_words import RULE, sentences
+    from experiments.recorded import find
+
+    client = MlflowClient(arguments.uri)
+    chosen = find(client, arguments.group, arguments.names, arguments.experiment, arguments.tag)
+    if not chosen.runs:
+        for one in chosen.left_out:
+            console.print(f"Left out: {one.name} {one.reason}.", markup=False, soft_wrap=True)
+        raise RunError(f"No run in {arguments.uri} can be compared: `uv run python -m experiments.run` makes one.")
+    found = findings(chosen.runs, chosen.left_out, arguments.reference)
+    for grid in (*main_results(found), *gains(found, True), *against(found, True), *components(found)):
+        for shown in _tables(grid, console.width):
+            console.print(shown)
+    for sentence in sentences(found):
+        console.print(sentence, markup=False, soft_wrap=True)
+    console.print(RULE, markup=False, soft_wrap=True, style="dim")
+    folder = Path(arguments.output or Path(arguments.runs_dir) / _FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    command = f"uv run python -m experiments.compare {shlex.join(sys.argv[1:])}".strip()
+    _write(folder / PAGE, page(found, command, chosen.sweep_command))
+    _write(folder / FIGURES, json.dumps(as_json(found), indent=1) + "\n")
+    if not arguments.no_log:
+        try:
+            kept = log(client, chosen.experiment_id, chosen.sweep, [run.id for run in chosen.runs], folder)
+            console.print(f"Also in MLflow: run {kept}, artifacts, {_FOLDER}/{PAGE}", markup=False, soft_wrap=True)
+        except Exception as error:  # whatever a tracking server does, the page is in its folder
+            reason = str(error).splitlines()[0][:200]
+            console.print(f"MLflow has no copy of it: {reason}", markup=False, soft_wrap=True)
+    console.print(f"To read: {folder / PAGE}", markup=False, soft_wrap=True)
+    console.print(str(folder / FIGURES), markup=False, soft_wrap=True)
 
 
-def _differing(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """A run's settings that other runs of its experiment and model had otherwise."""
-    alike = [one["settings"] for one in runs if all(one[key] == run[key] for key in ("experiment", "model"))]
-    return {
-        name: value for name, value in run["settings"].items() if any(one.get(name, value) != value for one in alike)
-    }
+def _tables(grid: Any, width: int) -> Iterator[Table]:
+    """A table for the terminal, in as many pieces as its width asks for; each piece has the first column."""
+    widths = [
+        3 + max(len(text) for text in (*heading.split(), *(line for row in grid.rows for line in _lines(row[at]))))
+        for at, heading in enumerate(grid.headings)
+    ]
+    pieces: list[list[int]] = [[]]
+    room = 0
+    for at in range(1, len(grid.headings)):
+        if pieces[-1] and room + widths[at] > width - widths[0] - 1:
+            pieces.append([])
+            room = 0
+        pieces[-1].append(at)
+        room += widths[at]
+    for number, piece in enumerate(pieces):
+        last = number == len(pieces) - 1
+        title = grid.title if number == 0 else f"{grid.title} (continued)"
+        shown = Table(title=title, caption=grid.caption if last else None, title_justify="left", caption_justify="left")
+        shown.add_column(grid.headings[0])
+        for at in piece:
+            shown.add_column(grid.headings[at], justify="right")
+        for row in grid.rows:
+            shown.add_row(*(_text(row[at]) for at in (0, *piece)))
+        yield shown
 
 
-def curves(uri: str, runs: Sequence[dict[str, Any]], path: Path) -> bool:
-    """Draw the training reward over steps: a thin line per run, a thick one for the mean of an experiment's runs.
-
-    Lines are trailing means. Returns False, and draws nothing, when no run has steps.
-    """
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(uri)
-    found: dict[str, list[dict[int, float]]] = {}
-    for run in runs:
-        history = {point.step: point.value for point in client.get_metric_history(run["run"], "reward/mean")}
-        if history:
-            found.setdefault(f"{run['experiment']}, {run['model']}", []).append(history)
-    if not found:
-        return False
-    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-    for number, (name, histories) in enumerate(found.items()):
-        for history in histories:
-            axes.plot(*_line(history), color=f"C{number}", linewidth=0.8, alpha=0.5)
-        shared = sorted(set.intersection(*(set(history) for history in histories)))
-        mean = {step: fmean(history[step] for history in histories) for step in shared}
-        axes.plot(*_line(mean), color=f"C{number}", linewidth=2.5, label=f"{name}: mean of {len(histories)} runs")
-    title = f"Reward of the training rollouts, mean of the last {WINDOW} steps"
-    axes.set(xlabel="GRPO step", ylabel="reward", title=title)
-    axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=130)
-    plt.close(figure)
-    return True
+def _lines(cell: Any) -> list[str]:
+    return [cell.text, *filter(None, cell.below)]
 
 
-def _line(history: dict[int, float]) -> tuple[list[int], list[float]]:
-    steps = sorted(history)
-    return steps, trailing_means([history[step] for step in steps])
+def _text(cell: Any) -> str:
+    first, *below = map(escape, _lines(cell))
+    return "\n".join(
+        [f"[bold]{first}[/bold]" if cell.kind == "clear" else first, *(f"[dim]{one}[/dim]" for one in below)]
+    )
 
 
-def table(runs: Sequence[dict[str, Any]]) -> Table:
-    """One line per run."""
-    shown = Table(title="Held-out tasks", title_justify="left")
-    for heading in ("experiment", "model", "settings", "seed", "tasks"):
-        shown.add_column(heading)
-    for label in _FIGURES.values():
-        shown.add_column(label, justify="right")
-        shown.add_column("difference", justify="right")
-    for run in runs:
-        settings = ", ".join(f"{name}={value}" for name, value in run["settings"].items())
-        cells = [run["experiment"], run["model"], settings, run["seed"], run["tasks"]]
-        for metric in _FIGURES:
-            cells += _cells(run["heldout"], metric)
-        shown.add_row(*cells)
-    return shown
+def _write(path: Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text)
+    partial.replace(path)
 
 
-def _cells(heldout: dict[str, float], metric: str) -> list[str]:
-    before, after = (heldout.get(f"{metric}/{column}") for column in ("before", "after"))
-    if before is None:
-        return ["", ""]
-    if after is None:
-        return [f"{before:.3f}", ""]
-    difference, low, high = (heldout[f"{metric}/{column}"] for column in ("difference", "low", "high"))
-    return [f"{before:.3f} -> {after:.3f}", f"{difference:+.3f} [{low:+.3f}, {high:+.3f}]".replace("[", "\\[")]
+def log(client: Any, experiment_id: str, sweep: str, runs: Sequence[str], folder: Path) -> str:
+    """Keep page and figures in the sweep's MLflow run, or in one of their own; return its id."""
+    from experiments.cache import digest
+
+    run = sweep or _own_run(client, experiment_id, digest(sorted(runs)))
+    for name in (PAGE, FIGURES):
+        client.log_artifact(run, str(folder / name), _FOLDER)
+    return run
 
 
-def _row(run: Any) -> dict[str, Any]:
-    metrics, params = run.data.metrics, run.data.params
-    return {
-        "run": run.info.run_id,
-        **{name: run.data.tags.get(name, "") for name in ("experiment", "model", "seed", "git.commit")},
-        "tasks": params.get("evals.heldout.tasks", ""),
-        "settings": {name: params[name] for name in sorted(params) if name.partition(".")[0] not in _NO_SETTING},
-        "heldout": {
-            name.removeprefix("heldout/"): value for name, value in metrics.items() if name.startswith("heldout/")
-        },
-    }
+def _own_run(client: Any, experiment_id: str, of: str) -> str:
+    """The run that holds the comparison of these runs, made when there is none."""
+    known = client.search_runs([experiment_id], f"tags.`{_TAG}` = '{of}'")
+    if known:
+        return str(known[0].info.run_id)
+    tags = {_TAG: of, "mlflow.source.name": "experiments.compare"}
+    run = client.create_run(experiment_id, run_name="compare", tags=tags)
+    client.set_terminated(run.info.run_id)
+    return str(run.info.run_id)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m experiments.compare", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m experiments.compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a sweep's name or id, or a run's id or name")
     parser.add_argument("--experiment", action="append", default=[], help="an overlay's name; may be repeated")
-    parser.add_argument("--tag", action="append", default=[], metavar="KEY=VALUE", help="a tag of the run")
+    parser.add_argument("--tag", action="append", default=[], metavar="KEY=VALUE", help="a tag; may be repeated")
+    parser.add_argument("--reference", default="", help="the variant to compare with; by default the whole method")
+    parser.add_argument("--output", help="the folder to write to; by default compare in the runs folder")
+    parser.add_argument("--no-log", action="store_true", help="write nothing to MLflow")
     parser.add_argument("--group", default="proverl", help="MLflow's experiment (tracking.experiment)")
     parser.add_argument("--runs-dir", default="runs")
     parser.add_argument("--uri", help="the tracking URI; by default the SQLite store in the runs folder")

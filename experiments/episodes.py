@@ -28,7 +28,7 @@ def _item(task: Task, episode: Episode, success: bool) -> dict[str, Any]:
         "calls": len(episode.calls),
         "stop": str(episode.stop),
         "error": episode.error,
-        "expected": [_call_text(step.name, step.arguments) for step in task.ground_truth.steps],
+        "expected": [call_text(step.name, step.arguments) for step in task.ground_truth.steps],
         "messages": list(_messages(episode)),
     }
 
@@ -43,7 +43,7 @@ def _messages(episode: Episode) -> Iterator[dict[str, Any]]:
     for position, message in enumerate(episode.messages):
         if message["role"] == "tool":
             continue  # shown with its call
-        if text := _text(message.get("content")):
+        if text := message_text(message.get("content")):
             yield {"role": message["role"], "text": text}
         yield from (_call(record) for record in episode.calls if record.message == position)
 
@@ -51,11 +51,12 @@ def _messages(episode: Episode) -> Iterator[dict[str, Any]]:
 def _call(record: CallRecord) -> dict[str, Any]:
     call = record.call
     malformed = isinstance(call, MalformedCall)
-    text = f"{call.text}\n({call.reason})" if isinstance(call, MalformedCall) else _call_text(call.name, call.arguments)
+    text = f"{call.text}\n({call.reason})" if isinstance(call, MalformedCall) else call_text(call.name, call.arguments)
     return {"calls": text, "ok": record.result.ok and not malformed, "result": _pretty(record.result.text())}
 
 
-def _call_text(name: str, arguments: dict[str, Json]) -> str:
+def call_text(name: str, arguments: dict[str, Json]) -> str:
+    """A call as it would be written in Python."""
     return f"{name}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
 
 
@@ -64,7 +65,8 @@ def _pretty(text: str) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) if len(text) > 100 else text
 
 
-def _text(content: Any) -> str:
+def message_text(content: Any) -> str:
+    """The text of a message's content."""
     if isinstance(content, list):  # OpenAI's content parts
         return "\n".join(str(part.get("text", "")) for part in content)
     return str(content or "")

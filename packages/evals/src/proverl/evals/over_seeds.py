@@ -30,7 +30,9 @@ def summarize_over_seeds(
     items = summarize(_pooled(evaluations), figure, macro, share)
     if items is None or len(found) < 2:
         return items
-    return _wider(mean_interval([one.mean for one in found]), items)
+    interval = _wider(mean_interval([one.mean for one in found]), items)
+    # of a few seeds the t interval knows no bounds, a share does
+    return replace(interval, low=max(0.0, interval.low), high=min(1.0, interval.high)) if share else interval
 
 
 def compare_over_seeds(
