@@ -51,6 +51,7 @@ class Command:
     jobs: tuple[Job, ...] = ()  # none for `--help`, `--cfg` and the like
     sweep: str = ""  # its name, or nothing for a single job
     swept: tuple[str, ...] = ()  # the keys that have several values
+    searches: bool = False  # its jobs are chosen on the way; here are the two with the lowest and the highest values
 
 
 def check(argv: Sequence[str]) -> list[Config]:
@@ -66,6 +67,8 @@ def read(argv: Sequence[str]) -> Command:
         return Command(argv)
     if not arguments.multirun:
         return Command(argv, (_job(arguments.overrides),))
+    if told := _searches(arguments.overrides):
+        return Command(argv, *told, searches=True)
     names, overrides = _written_out(arguments.overrides)
     swept = tuple(one.get_key_element() for one in _override(overrides) if one.is_sweep_override())
     jobs = tuple(_job(job) for job in _expand(overrides))
@@ -77,12 +80,30 @@ def _job(overrides: Sequence[str]) -> Job:
     whole = _composed(overrides)
     keys = {one.get_key_element() for one in _override(overrides)}
     if left := [key for key in _params(whole) if key not in keys - {"experiment"}]:
+        what = f"a {'search' if _searched(whole) else 'sweep'} of {', '.join(left)}"
         raise ConfigError(
-            f"experiment={whole.experiment} is a sweep of {' and '.join(left)}: add -m to the command, and don't write "
-            "it in a row with other overlays."
+            f"experiment={whole.experiment} is {what}: add -m to the command, and don't write it in a row with other "
+            "overlays."
         )
     alone = _without_hydra(whole)
     return Job(tuple(overrides), alone, typed(alone))
+
+
+def _searches(overrides: Sequence[str]) -> tuple[tuple[Job, ...], str, tuple[str, ...]] | None:
+    """Jobs, name and keys of a search (experiments/search.py); None if the command is none."""
+    parsed = _override(overrides)
+    whole = _composed([one.input_line or "" for one in parsed if not one.is_sweep_override()])
+    if not _searched(whole):
+        return None
+    from experiments.search import corners, free, settings_of
+
+    if swept := [one.get_key_element() for one in parsed if one.is_sweep_override()]:
+        raise ConfigError(f"{swept[0]} has several values, but a search is one: type it once for each.")
+    settings = settings_of(_sweeper(whole))
+    keys = tuple(free(settings, overrides))
+    if not keys:
+        raise ConfigError("Nothing is left to search: the command sets every value of hydra.sweeper.space.")
+    return tuple(_job([*overrides, *corner]) for corner in corners(settings, overrides)), str(whole.experiment), keys
 
 
 def _written_out(overrides: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -109,8 +130,17 @@ def _stacked(base: Sequence[str], names: str) -> str:
 
 
 def _params(whole: DictConfig) -> dict[str, Any]:
-    found = OmegaConf.to_container(whole.hydra.sweeper).get("params")  # type: ignore[union-attr]
-    return dict(found or {})
+    """The values that an overlay sweeps, by key, or between which it searches."""
+    return dict(_sweeper(whole).get("space" if _searched(whole) else "params") or {})
+
+
+def _searched(whole: DictConfig) -> bool:
+    return str(_sweeper(whole)["_target_"]).endswith(".RewardSearch")
+
+
+def _sweeper(whole: DictConfig) -> dict[str, Any]:
+    settings: Any = OmegaConf.to_container(whole.hydra.sweeper)
+    return dict(settings)
 
 
 def job_name(composed: DictConfig) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from experiments.cache import digest
 from experiments.compose import Command, job_name
-from experiments.config import Config
+from experiments.config import Config, ConfigError
 from experiments.failures import sentence
 from experiments.progress import Screen
 from experiments.provenance import provenance
@@ -36,9 +36,17 @@ _TAG_LENGTH = 5000
 
 @contextmanager
 def state_kept(folder: Path) -> Iterator[None]:
-    """Keep in a job's folder how it stands, for the time of the block: running, finished, failed (and why), stopped."""
+    """Keep in a job's folder how it stands, for the time of the block: running, finished, failed (and why), stopped.
+
+    Raises ConfigError when the job is not the one that its sweep has started: then the code has changed meanwhile.
+    """
+    folder, name = folder.with_name(json.loads(os.environ.get(IN_SWEEP, "{}")).get("job", folder.name)), folder.name
     _say_state(folder, "running")
     try:
+        if folder.name != name:
+            raise ConfigError(
+                "The code has changed since the sweep began: type the sweep again, and all is of one code."
+            )
         yield
     except KeyboardInterrupt:
         _say_state(folder, "stopped")
@@ -57,6 +65,11 @@ def _say_state(folder: Path, state: str, why: str = "") -> None:
         partial.replace(folder / STATE_FILE)
 
 
+def failed(folder: Path, why: str) -> None:
+    """Write down that a job failed which could not do so itself."""
+    _say_state(folder, "failed", why)
+
+
 def read_state(folder: Path) -> dict[str, str]:
     """The `state` of the job in a folder, and the `sentence` that says why it failed."""
     path = folder / STATE_FILE
@@ -70,6 +83,7 @@ def run_alone(overrides: Sequence[str], folder: Path, variables: Mapping[str, st
     It ends when this process does, in whatever way: its standard input closes then.
     """
     command = [sys.executable, "-m", "experiments.run", *overrides]
+    variables = {**variables, IN_SWEEP: json.dumps({**json.loads(variables[IN_SWEEP]), "job": folder.name})}
     # a Ctrl-C is for this process alone: the job hears of it once, by its standard input
     process = subprocess.Popen(command, cwd=place, env=variables, stdin=subprocess.PIPE, start_new_session=True)
     assert process.stdin is not None
@@ -79,8 +93,7 @@ def run_alone(overrides: Sequence[str], folder: Path, variables: Mapping[str, st
         process.stdin.close()
         process.wait()
     if code and read_state(folder)["state"] in ("waiting", "running"):
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        _say_state(folder, "failed", f"its process {how}.")
+        failed(folder, f"its process {f'was killed by signal {-code}' if code < 0 else f'ended with code {code}'}.")
 
 
 def end_with_sweep() -> None:
@@ -101,25 +114,33 @@ def for_a_job(overrides: Iterable[str]) -> list[str]:
     return [one for one in overrides if not one.startswith(("hydra.", "hydra/")) or one.startswith("hydra.searchpath")]
 
 
-@dataclass(frozen=True)
+_RUNNING: list["Sweep"] = []  # the one of this process
+
+
+def running() -> "Sweep":
+    """The sweep that this process is recording."""
+    return _RUNNING[-1]
+
+
+@dataclass
 class Sweep:
     """The jobs of a command, by their folders' names, with the overrides that run each alone."""
 
     name: str
+    id: str
     command: str  # as it was typed
     keys: tuple[str, ...]
-    jobs: Mapping[str, Sequence[str]]
+    jobs: dict[str, Sequence[str]]
     config: Config  # of any job: where the sweep is recorded
-
-    @property
-    def id(self) -> str:
-        """The hash of its jobs, and so of their configs and code."""
-        return digest(sorted(self.jobs))[:8]
 
     @property
     def folder(self) -> Path:
         """Where its MLflow run's id and its result lie."""
         return Path(self.config.runs_dir) / "sweeps" / f"{self.name}-{self.id}"
+
+    def add(self, folder: Path, overrides: Sequence[str]) -> None:
+        """Count a job that was chosen on the way."""
+        self.jobs[folder.name] = for_a_job(overrides)
 
     @contextmanager
     def recorded(self, screen: Screen) -> Iterator[None]:
@@ -127,11 +148,13 @@ class Sweep:
         self.folder.mkdir(parents=True, exist_ok=True)
         for folder in self._folders():
             (folder / STATE_FILE).unlink(missing_ok=True)  # of an earlier time
-        tracker = Tracker(self.config, self.folder, screen.say)
+        self.screen, self.tracker = screen, Tracker(self.config, self.folder, screen.say)
+        tracker = self.tracker
         about = {"sweep": self.name, "sweep.id": self.id, "sweep.command": self.command}
         about |= {"sweep.keys": ", ".join(self.keys), "sweep.jobs": str(len(self.jobs))}
         tracker.tags(about | provenance() | {"mlflow.source.name": "experiments.run"})
         os.environ[IN_SWEEP] = json.dumps({"id": self.id, "name": self.name, "run": tracker.run_id})
+        _RUNNING.append(self)
         try:
             with self._told(tracker):
                 yield
@@ -143,6 +166,7 @@ class Sweep:
             raise
         finally:
             del os.environ[IN_SWEEP]
+            _RUNNING.pop()
         tracker.close("FAILED" if self.failed() else "FINISHED")
 
     def states(self) -> dict[str, dict[str, str]]:
@@ -216,7 +240,10 @@ def sweep_of(command: Command, typed: Sequence[str]) -> Sweep | None:
         return None
     jobs = {job_name(job.composed): for_a_job(job.overrides) for job in command.jobs}
     words = f"uv run python -m experiments.run {shlex.join(typed[1:])}"
-    return Sweep(command.sweep, words, command.swept, jobs, command.jobs[0].config)
+    identity = digest(sorted(jobs))[:8]
+    return Sweep(
+        command.sweep, identity, words, command.swept, {} if command.searches else dict(jobs), command.jobs[0].config
+    )
 
 
 def _line(found: Mapping[str, str]) -> str:
