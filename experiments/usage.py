@@ -28,7 +28,7 @@ _WAYS = {
     "GROUP=OPTION": "take another file of a group; * marks what is taken unless you say otherwise",
     "GROUP.KEY=VALUE": "set one value of it; lists in quotes: 'evals=[heldout,bfcl]'",
     "plan=true": "print what would be done, what is cached, what it costs and what is missing; then stop",
-    "-m KEY=A,B": "one job for each value",
+    "-m KEY=A,B": "one job for each value; with hydra/launcher=ray side by side",
     "--help GROUP": "the settings of a group, with what they mean",
     "--cfg job": "every value as this command would have it",
     "-sc install=bash": 'completion: eval "$(uv run python -m experiments.run -sc install=bash)"',
