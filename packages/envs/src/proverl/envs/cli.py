@@ -61,7 +61,9 @@ def _broken(entry: EntryPoint, error: Exception) -> typer.Typer:
 
 
 app = typer.Typer(
-    cls=_Commands, help="Stateful MCP servers with isolated, deterministic sessions.", no_args_is_help=True
+    cls=_Commands,
+    help="Servers, tasks, rollouts and results; `proverl doctor` says what this machine can run.",
+    no_args_is_help=True,
 )
 console = Console(soft_wrap=True)
 
@@ -76,6 +78,10 @@ def _load(name: str) -> Server:
         return load_server(name)
     except ValueError as error:
         raise _fail(str(error)) from None
+
+
+def _named(incomplete: str) -> list[str]:
+    return [name for name in server_names() if name.startswith(incomplete)]
 
 
 @app.command()
@@ -95,7 +101,7 @@ def servers() -> None:
 
 
 @app.command()
-def tools(server: Annotated[str, typer.Argument(help="Name of a server")]) -> None:
+def tools(server: Annotated[str, typer.Argument(help="Name of a server", autocompletion=_named)]) -> None:
     """List the tools of a server with their parameters."""
     table = Table("tool", "parameters", "what it does", title=server)
     for tool in _load(server).tools:
@@ -118,7 +124,7 @@ def catalogue(
 
 @app.command()
 def call(
-    server: Annotated[str, typer.Argument(help="Name of a server")],
+    server: Annotated[str, typer.Argument(help="Name of a server", autocompletion=_named)],
     calls: Annotated[list[str], typer.Argument(help="""Calls in order: TOOL or TOOL={"name": value, ...}""")],
     seed: Annotated[int, typer.Option(help="Seed of the session")] = 0,
 ) -> None:

@@ -22,7 +22,7 @@ from proverl.trainer.verl_config import RunPaths
 _ADAPTER = "lora_train_meta.json"  # what verl writes beside an adapter's weights: rank r and lora_alpha
 _WRAPPER = "base_model.model."  # peft's, before the name of each of its modules
 
-app = typer.Typer(help="Write a trained model as a Hugging Face folder.")
+app = typer.Typer(add_completion=False, help="Write a trained model as a Hugging Face folder.")
 
 
 @app.command()

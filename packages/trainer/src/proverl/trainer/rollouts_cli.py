@@ -22,8 +22,8 @@ from proverl.trainer.verl_config import RunPaths
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-show_app = typer.Typer(help="Print training episodes for reading.")
-rescore_app = typer.Typer(help="Rewards and advantages of a run's rollouts under another reward.")
+show_app = typer.Typer(add_completion=False, help="Print training episodes for reading.")
+rescore_app = typer.Typer(add_completion=False, help="Rewards and advantages of a run's rollouts under another reward.")
 console = Console(soft_wrap=True)
 
 _STYLES = {
