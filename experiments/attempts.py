@@ -96,11 +96,16 @@ def _rewarded(record: Record, reward: RewardConfig) -> Record:
     expected: Any = record.answer
     if not expected or not record.figures["calls"]:
         return record  # a task that expects no call has no parts, and no call earns nothing
-    parts = {name: record.figures[name] for name in PARTS}
-    parts["efficiency"] = efficiency(int(record.figures["calls"]), len(expected), reward.alpha, reward.beta)
-    total = weighted_sum(Breakdown(**parts), reward)
-    over = float(record.figures["calls"] > budget(len(expected), reward.beta))
-    return replace(record, figures={**record.figures, **parts, "total": total, "over_budget": over})
+    figures, calls = record.figures, int(record.figures["calls"])
+    parts = Breakdown(
+        validity=figures["validity"],
+        coverage=figures["coverage"],
+        efficiency=efficiency(calls, len(expected), reward.alpha, reward.beta),
+        name=figures["name"],
+        arg=figures["arg"],
+    )
+    total, over = weighted_sum(parts, reward), float(calls > budget(len(expected), reward.beta))
+    return replace(record, figures={**figures, "efficiency": parts.efficiency, "total": total, "over_budget": over})
 
 
 def _attempts(evaluated: Evaluated) -> Attempts:

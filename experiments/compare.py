@@ -126,7 +126,7 @@ def log(client: Any, experiment_id: str, sweep: str, runs: Sequence[str], folder
     """Keep page and figures in the sweep's MLflow run, or in one of their own; return its id."""
     from experiments.cache import digest
 
-    run = sweep or _own_run(client, experiment_id, digest(sorted(runs)))
+    run = sweep or _own_run(client, experiment_id, digest(" ".join(sorted(runs))))
     for name in (PAGE, FIGURES):
         client.log_artifact(run, str(folder / name), _FOLDER)
     return run

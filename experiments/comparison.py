@@ -313,7 +313,8 @@ def _means(found: Evaluations, name: str, like: Attempts, by: str, stratum: str)
             [record for record in one.records if not by or record.strata.get(by) == stratum] for one in kept if one
         ]
         means.append(summarize_over_seeds(records, name, macro, name in like.shares) if records else None)
-    return Figure(name, stratum, *means)
+    before, after = means
+    return Figure(name, stratum, before, after)
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:

@@ -48,15 +48,17 @@ def _row(table: Table, row: Row) -> dict[str, Any]:
 
 
 def _figure(table: Table, one: Figure) -> dict[str, Any]:
-    told = {"label": label(table, one.key), "unit": unit(table, one.key), "before": _interval(one.before)}
-    told |= {"after": _interval(one.after), "gain": _comparison(one.gain), "against": _comparison(one.against)}
-    if one.against:
-        told |= {"seeds": one.seeds, "p_holm": one.adjusted, "noise": not one.clear}
-    return told
+    told = {"label": label(table, one.key), "unit": unit(table, one.key)}
+    means = {"before": _interval(one.before), "after": _interval(one.after)}
+    compared = {"gain": _comparison(one.gain), "against": _comparison(one.against)}
+    tested = {"seeds": one.seeds, "p_holm": one.adjusted, "noise": not one.clear} if one.against else {}
+    return {**told, **means, **compared, **tested}
 
 
 def _comparison(found: Comparison | None) -> dict[str, Any] | None:
-    return found and {"before": found.before, "after": found.after, **(_interval(found.difference) or {}), "p": found.p}
+    if found is None:
+        return None
+    return {"before": found.before, "after": found.after, **(_interval(found.difference) or {}), "p": found.p}
 
 
 def _interval(found: Interval | None) -> dict[str, Any] | None:

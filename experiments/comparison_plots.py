@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from io import StringIO
 from statistics import fmean
 from typing import Any
@@ -24,6 +25,7 @@ _NAMES = {_INK: "--ink", _SOFT: "--soft", _GRID: "--line"}
 _SIZE = (4.0, 2.7)  # inches; a page scales it
 _STYLE = {
     "svg.fonttype": "none",
+    "text.parse_math": False,
     "font.size": 8.5,
     "text.color": _INK,
     "axes.edgecolor": _GRID,
@@ -95,19 +97,16 @@ def _drawn(name: str, draw: Callable[[Any], None], size: tuple[float, float] = _
 
 
 def _themed(text: str, name: str) -> str:
-    text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = (
-        re.sub(r' (xmlns(:xlink)?|version|width|height)="[^"]*"', "", text[: text.index(">")]) + text[text.index(">") :]
-    )
+    """The SVG element alone, in the page's colours and font, of whatever size the page gives it."""
+    attributes, _, inside = text.partition("<svg")[2].partition(">")
+    box = re.search(r'viewBox="[^"]*"', attributes)
+    assert box
+    inside = re.sub(r"<metadata>.*?</metadata>", "", inside, flags=re.DOTALL).replace("xlink:href", "href")
     for mark, variable in _NAMES.items():
-        text = text.replace(mark, f"var({variable})")
-    text = re.sub(r"#0001([0-9a-f]{2})", lambda found: f"var(--v{int(found[1], 16)})", text)
-    text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font-size: \1", text)
-    text = re.sub(
-        r"font: bold ([\d.]+px) [^;\"]*|font: 700 ([\d.]+px) [^;\"]*", r"font-weight: 700; font-size: \1\2", text
-    )
-    return text.replace("xlink:href", "href").replace("<svg", f'<svg role="img" aria-label="{name}"', 1).strip()
+        inside = inside.replace(mark, f"var({variable})")
+    inside = re.sub(r"#0001([0-9a-f]{2})", lambda found: f"var(--v{int(found[1], 16)})", inside)
+    inside = re.sub(r"font-family: [^;\"]*; ", "", inside)  # the page's
+    return f'<svg role="img" aria-label="{escape(name)}" {box[0]}>{inside.strip()}'
 
 
 Curve = dict[int, float]
