@@ -6,7 +6,7 @@ value that does not fit, before anything expensive starts. Value rules stand in 
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
@@ -116,7 +116,8 @@ def _reward_schema(source: Any, handler: Any) -> CoreSchema:
             return reward_from(value)
         return value if isinstance(value, OwnReward) else usual(value)
 
-    return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig))
+    written = core_schema.plain_serializer_function_ser_schema(asdict)
+    return core_schema.no_info_wrap_validator_function(check, handler(RewardConfig), serialization=written)
 
 
 def _evals_schema(source: Any, handler: Any) -> CoreSchema:

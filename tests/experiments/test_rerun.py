@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from experiments.progress import Screen
 from experiments.rerun import differing, find, repeated, rerun
 from experiments.stages import stages
 from proverl.evals.record import Record
+from proverl.reward import OwnReward
 
 ROOT = Path(__file__).parents[2]
 
@@ -137,18 +139,24 @@ def test_settings_that_came_later_have_todays_default_which_is_said(tmp_path):
     [
         ["experiment=main", "model=granite", "profile=cluster", "evals=[heldout,bfcl,tau2,teval]"],
         ["stages=[evals]", "evals=[bfcl]", "policy=endpoint", "policy.base_url=http://127.0.0.1:8000/v1"],
-        ["reward={_target_: own_rewards.Mine, beta: 0}"],
     ],
 )
-def test_every_recorded_config_can_be_read_again(overrides, tmp_path, monkeypatch):
-    (tmp_path / "own_rewards.py").write_text(
-        "from proverl.reward import RewardConfig\nclass Mine(RewardConfig): pass\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+def test_every_recorded_config_can_be_read_again(overrides):
     (config,) = check(overrides)
+    assert read_again(config) == config
+
+
+def test_so_can_that_of_a_reward_of_ones_own(tmp_path, monkeypatch):
+    code = "from proverl.reward import RewardConfig\nclass Mine(RewardConfig): pass\n"
+    (tmp_path / "own_rewards.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    config = replace(check([])[0], reward=OwnReward("own_rewards.Mine", {"beta": 0}))
+    assert read_again(config) == config
+
+
+def read_again(config):
     saved = OmegaConf.create(OmegaConf.to_yaml(OmegaConf.create(plain(config))))
-    again = repeated(saved, Path(config.runs_dir), config.tracking.uri, screen())
-    assert again == config
+    return repeated(saved, Path(config.runs_dir), config.tracking.uri, screen())
 
 
 def records(*values):
