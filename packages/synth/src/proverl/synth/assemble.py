@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from proverl.core import GroundTruth, Json, Task, TaskKind, Tool, resolve
-from proverl.envs import Session, load_server, start_time
+from proverl.envs import load_server, start_time
 from proverl.synth.chains.chain import Argument, Chain
 from proverl.synth.config import SynthConfig
 from proverl.synth.conversation import Conversation
@@ -16,6 +16,7 @@ from proverl.synth.proof import state_edges
 from proverl.synth.reasons import Reason, Unproven
 from proverl.synth.rivals import rivals
 from proverl.synth.scene import Ask, Attempt, Information, Scene, Teacher
+from proverl.synth.session import fresh_session
 from proverl.synth.teachers.unrelated import unrelated
 from proverl.synth.trace import Trace
 
@@ -124,7 +125,7 @@ class Assembly:
             rng=self.rng,
             missing=missing,
         )
-        with Session([chain.server], chain.seed) as session:
+        with fresh_session([chain.server], chain.seed) as session:
             await Conversation(scene, session, self.teacher).run()
         failed = sum(not attempt.result.ok for attempt in scene.attempts)
         if failed > _MOST_ERRORS * len(scene.attempts):
@@ -162,7 +163,7 @@ class Assembly:
 def final_digest(servers: Sequence[str], seed: int, truth: GroundTruth) -> str:
     """The digest of the state after the ground truth's calls as they were made."""
     contents: dict[int, Json] = {}
-    with Session(servers, seed) as session:
+    with fresh_session(servers, seed) as session:
         for index, step in enumerate(truth.steps):
             arguments: Any = resolve(step.arguments, contents)
             contents[index] = session.call(step.name, arguments).content

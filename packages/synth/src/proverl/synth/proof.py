@@ -6,8 +6,8 @@ from typing import Any
 import networkx as nx
 
 from proverl.core import Step, find_references, resolve
-from proverl.envs import Session
 from proverl.synth.reasons import Reason, Unproven
+from proverl.synth.session import fresh_session
 
 
 def state_edges(
@@ -47,7 +47,7 @@ def _without(
     lost = set(left_out)
     refused: set[int] = set()
     contents = {index: step.returned for index, step in enumerate(steps)}
-    with Session(servers, seed) as session:
+    with fresh_session(servers, seed) as session:
         for index, step in enumerate(steps):
             if index in lost:
                 continue

@@ -10,9 +10,10 @@ from typing import Any
 
 from proverl.agent import Limits, OraclePolicy, run_episode
 from proverl.core import CallRecord, Episode, Json, StopReason, Task, canonical_json, follow
-from proverl.envs import Session, start_time
+from proverl.envs import start_time
 from proverl.synth.chains.spoken import derive, is_said
 from proverl.synth.reasons import Reason, Unproven
+from proverl.synth.session import fresh_session
 
 
 async def replay(task: Task, limits: Limits) -> Episode:
@@ -20,7 +21,7 @@ async def replay(task: Task, limits: Limits) -> Episode:
 
     Raises Unproven unless all calls succeed within the limits, return what the task says, and end in its state.
     """
-    with Session(task.servers, task.seed) as session:
+    with fresh_session(task.servers, task.seed) as session:
         episode = await run_episode(task, session, OraclePolicy().chat(task, limits), limits)
     if episode.stop != StopReason.COMPLETED:
         raise Unproven(Reason.LIMITS, f"the oracle's episode ended with {episode.stop} {episode.error}")

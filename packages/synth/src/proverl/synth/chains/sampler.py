@@ -9,10 +9,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from proverl.core import Json, Tool
-from proverl.envs import Session, load_server, start_time
+from proverl.envs import load_server, start_time
 from proverl.synth.chains.support import supports
 from proverl.synth.graphs.graph import parameter_entities
 from proverl.synth.schema import entities_of, entity_of, plain, result_entities, values_at
+from proverl.synth.session import fresh_session
 
 if TYPE_CHECKING:  # chains are walked on what is sampled here
     from proverl.synth.chains.chain import Argument, ChainStep
@@ -97,7 +98,7 @@ def _short(record: Record) -> Record:
 def _sample(server: str, seed: int) -> tuple[Entities, Records]:
     found: dict[str, dict[Json, None]] = {}
     records: Records = {}
-    with Session([server], seed) as session:
+    with fresh_session([server], seed) as session:
         readers = [tool for tool in session.tools if tool.read_only]
         asked: set[str] = set()
         for _ in range(2):  # first what needs nothing, then what needs an entity that was found

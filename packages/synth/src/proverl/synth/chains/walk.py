@@ -20,6 +20,7 @@ from proverl.synth.chains.spoken import relative_moments, shift, spellings
 from proverl.synth.chains.values import NoValue, invent
 from proverl.synth.graphs.graph import server_graph, server_needs
 from proverl.synth.schema import entities_of, entity_of, plain
+from proverl.synth.session import fresh_session
 
 _ATTEMPTS = 8  # tries for one step before the walk gives up
 _CONNECTED = 0.85  # share of steps that must take up something mentioned
@@ -257,7 +258,7 @@ def walk(
     It has every tool of `targets`, and with `refusing` one call that the state refuses; `indirect` is how often people
     say values by their relation to others.
     """
-    with Session([server], seed) as session:
+    with fresh_session([server], seed) as session:
         state = _Walk(load_server(server), session, indirect, targets, refusing, rng)
         for done in range(length):
             if not state.step(length - done):

@@ -28,6 +28,7 @@ from proverl.synth.data.dataset import brief
 from proverl.synth.proof import state_edges
 from proverl.synth.reasons import Unproven
 from proverl.synth.scene import Attempt
+from proverl.synth.session import fresh_session
 from proverl.synth.trace import Trace
 from proverl.synth.validate import check_sources, replay
 
@@ -107,7 +108,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _proven(row: OwnTask, id: str, limits: Limits) -> Task:
-    with Session(row.servers, row.seed) as session:
+    with fresh_session(row.servers, row.seed) as session:
         offered = _offered(row, session.tools)
         attempts = _performed(row, session, {tool.name for tool in offered})
     trace = Trace(row.turns, start_time(row.seed).date())

@@ -26,7 +26,7 @@ from proverl.core import (
     json_equal,
     task_from_json,
 )
-from proverl.envs import Session, start_time
+from proverl.envs import start_time
 from proverl.synth.assemble import strip_enums
 from proverl.synth.chains.spoken import derive, is_said
 from proverl.synth.data.dataset import brief, task_row
@@ -34,6 +34,7 @@ from proverl.synth.data.figures import sources
 from proverl.synth.processes import Processes
 from proverl.synth.proof import state_edges
 from proverl.synth.reasons import Unproven
+from proverl.synth.session import fresh_session
 from proverl.synth.trace import results
 
 # nothing is cut short: whether a row fits a model's limits was decided when it was made
@@ -49,7 +50,7 @@ def differences(task: Task) -> list[str]:
     except ValueError as error:  # notes of another form
         found = [str(error)]
     try:
-        with Session(task.servers, task.seed) as session:
+        with fresh_session(task.servers, task.seed) as session:
             known = {tool.name: tool for tool in session.tools}
             # one call a message, in the order in which the row was made
             chat = OraclePolicy(parallel=False).chat(task, _LIMITS)

@@ -19,12 +19,13 @@ from typing import Any
 import networkx as nx
 
 from proverl.core import ErrorCode, Json, Tool
-from proverl.envs import Server, Session, load_server, server_module
+from proverl.envs import Server, load_server, server_module
 from proverl.synth.chains.sampler import sample_entities
 from proverl.synth.chains.values import NoValue, invent
 from proverl.synth.graphs.graph import server_graph, visible_tools
 from proverl.synth.graphs.store import kept
 from proverl.synth.schema import entities_of, entity_of, plain
+from proverl.synth.session import fresh_session
 
 _SEEDS = (0, 1, 2)
 _DRAWS = 24  # calls of one tool that look for refusals, per world
@@ -136,7 +137,7 @@ class _World:
 
     def refusal(self, *calls: tuple[Tool, Arguments], later: bool = False) -> str | None:
         """Why the last of these calls is refused on a fresh session; "" for another fault, None when it succeeds."""
-        with Session([self.server], self.seed) as session:
+        with fresh_session([self.server], self.seed) as session:
             session.now += _TICK * later
             for index, (tool, arguments) in enumerate(calls, 1):
                 self.room -= 1
@@ -164,7 +165,7 @@ class _World:
     def _value(self, schema: dict[str, Any], given: dict[str, Json], taken: list[Json]) -> Json:
         entities = entities_of(schema)
         if not entities:
-            with Session([self.server], self.seed) as session:
+            with fresh_session([self.server], self.seed) as session:
                 return invent(schema, session.now, self.rng)
         pinned = [given[entity] for entity in entities if entity in given and given[entity] not in taken]
         pool = pinned or [value for entity in entities for value in self.entities.get(entity, ()) if value not in taken]
@@ -179,7 +180,7 @@ class _World:
         hidden = self.server.functions[name].tool
         by_entity = {entity_of(tool.parameters["properties"][key]): value for key, value in known.items()}
         wanted = {key: by_entity.get(entity_of(hidden.parameters["properties"][key])) for key in hidden.required}
-        with Session([self.server], self.seed) as session:
+        with fresh_session([self.server], self.seed) as session:
             content = session.call(name, wanted).content
         if not isinstance(content, dict) or field not in content:
             raise NoValue(f"{source} tells nothing for {wanted}")
