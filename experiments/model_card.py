@@ -81,7 +81,7 @@ def card(
         library_name="transformers",
         pipeline_tag="text-generation",
         tags=["tool-calling", "proverl", stage],
-        metrics=sorted({row["metric"] for one in evaluated for row in _after(one)}),
+        metrics=sorted({row["metric"] for one in evaluated for row in _after(one)}) or None,
         model_name=_title(config, stage),
         eval_results=list(_results(evaluated)) or None,
         datasets=f"synth-{outputs['synth'].key}" if "synth" in outputs else None,
@@ -154,10 +154,10 @@ def _results(evaluated: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
 
 
 def _differences(config: Config, stage: str) -> Iterator[str]:
-    yield "## Settings that differ from the paper's"
+    yield "## Settings that differ from those for the paper (`experiment=main`)"
     changed = differences(config, stage)
     lines = [f"| `{name}` | {_shown(paper)} | {_shown(ours)} |" for name, (paper, ours) in changed.items()]
-    yield "\n".join(["| setting | paper | here |", "|---|---|---|", *lines]) if lines else "None."
+    yield "\n".join(["| setting | main | here |", "|---|---|---|", *lines]) if lines else "None."
 
 
 def differences(config: Config, stage: str) -> dict[str, tuple[Any, Any]]:
