@@ -332,7 +332,7 @@ def test_a_single_run_has_a_page_too(ids):
 
 def run(*arguments):
     command = [sys.executable, "-m", "experiments.compare", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
 
 
 def test_the_command_prints_tables_writes_both_files_and_keeps_them_in_the_sweeps_run(ids, tmp_path):
