@@ -44,11 +44,11 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     from mlflow.tracking import MlflowClient
 
-    from experiments.comparison import findings
-    from experiments.comparison_json import as_json
-    from experiments.comparison_page import against, components, gains, main_results, page
-    from experiments.comparison_words import RULE, sentences
-    from experiments.recorded import find
+    from experiments.comparison.as_json import as_json
+    from experiments.comparison.findings import findings
+    from experiments.comparison.page import against, components, gains, main_results, page
+    from experiments.comparison.recorded import find
+    from experiments.comparison.words import RULE, sentences
 
     client = MlflowClient(arguments.uri)
     chosen = find(client, arguments.group, arguments.names, arguments.experiment, arguments.tag)

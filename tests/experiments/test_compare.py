@@ -16,13 +16,13 @@ from mlflow.tracking import MlflowClient
 from scipy import stats
 
 from experiments.attempts import read_attempts
-from experiments.changed_episodes import changed
-from experiments.comparison import Row, corrected, findings
-from experiments.comparison_page import against, main_results, page, settings
-from experiments.comparison_words import agreement, sentences
+from experiments.comparison.changed_episodes import changed
+from experiments.comparison.findings import Row, corrected, findings
+from experiments.comparison.page import against, main_results, page, settings
+from experiments.comparison.paper import paper
+from experiments.comparison.recorded import find
+from experiments.comparison.words import agreement, sentences
 from experiments.config import RunError
-from experiments.paper import paper
-from experiments.recorded import find
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "</div><script>alert('x')</script><img src=http://evil.example/x>"

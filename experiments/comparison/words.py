@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from experiments.comparison import Figure, Findings, Row, Table, Variant
-from experiments.paper import paper
+from experiments.comparison.findings import Figure, Findings, Row, Table, Variant
+from experiments.comparison.paper import paper
 from proverl.evals import Comparison, Interval
 
 _HELDOUT = {

@@ -7,11 +7,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from experiments.changed_episodes import changed
-from experiments.comparison import Components, Figure, Findings, Row, Table
-from experiments.comparison_plots import COLOURS, plots
-from experiments.comparison_words import RULE, between, label, main_figures, number, sentences, unit, verdict, where
-from experiments.paper import paper
+from experiments.comparison.changed_episodes import changed
+from experiments.comparison.findings import Components, Figure, Findings, Row, Table
+from experiments.comparison.paper import paper
+from experiments.comparison.plots import COLOURS, plots
+from experiments.comparison.words import RULE, between, label, main_figures, number, sentences, unit, verdict, where
 from experiments.report import WINDOW
 from proverl.trainer.metrics import PARTS
 
@@ -50,7 +50,7 @@ def page(found: Findings, command: str, sweep_command: str = "") -> str:
     """The report as HTML. `command` repeats the comparison, `sweep_command` its runs."""
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True)
     pictures = [(plot, [Markup(picture) for picture in plot.pictures]) for plot in plots(found)]
-    return environment.get_template("comparison.html.j2").render(
+    return environment.get_template("page.html.j2").render(
         title=_title(found),
         sentences=list(sentences(found)),
         rule=RULE,

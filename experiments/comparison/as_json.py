@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
-from experiments.comparison import Components, Figure, Findings, Row, Table
-from experiments.comparison_words import agreement, label, sentences, unit
+from experiments.comparison.findings import Components, Figure, Findings, Row, Table
+from experiments.comparison.words import agreement, label, sentences, unit
 from proverl.evals import Comparison, Interval
 
 

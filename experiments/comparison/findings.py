@@ -13,9 +13,9 @@ from statistics import fmean
 from typing import Any
 
 from experiments.attempts import Attempts, read_attempts, rewarded_as
+from experiments.comparison.paper import paper
+from experiments.comparison.recorded import LeftOut, Run
 from experiments.config import RunError
-from experiments.paper import paper
-from experiments.recorded import LeftOut, Run
 from experiments.report import WINDOW
 from proverl.evals import Comparison, Interval, Record, compare_over_seeds, holm, mean_interval, summarize_over_seeds
 from proverl.evals.statistics import LEVEL

@@ -7,8 +7,8 @@ from heapq import nlargest
 from typing import Any
 
 from experiments.attempts import Attempts, read_attempts, rewarded_as
-from experiments.comparison import Findings, Table, Variant
-from experiments.comparison_words import where
+from experiments.comparison.findings import Findings, Table, Variant
+from experiments.comparison.words import where
 from experiments.episodes import call_text, message_text
 from proverl.evals import Record
 

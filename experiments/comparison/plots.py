@@ -13,9 +13,9 @@ from io import StringIO
 from statistics import fmean
 from typing import Any
 
-from experiments.comparison import Figure, Findings, Row, Table, Variant
-from experiments.comparison_words import label, main_figures, unit, where
-from experiments.paper import paper
+from experiments.comparison.findings import Figure, Findings, Row, Table, Variant
+from experiments.comparison.paper import paper
+from experiments.comparison.words import label, main_figures, unit, where
 from experiments.report import WINDOW, trailing_means
 from proverl.trainer.metrics import PARTS
 
