@@ -211,6 +211,12 @@ def _count(value: float) -> str:
     return f"{value:.0f}"
 
 
+def _kwh(value: float) -> str:
+    if 0 < value < 0.001:
+        return "<0.001"
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
+
+
 def _dollars(value: float) -> str:
     return f"${value:.2f}" if value >= 0.005 or not value else "<$0.01"
 
@@ -223,7 +229,7 @@ _COLUMNS = (
     _column("tool_calls", "calls", _count),
     _column("peak_memory_gib", "GiB", lambda value: f"{value:.1f}"),
     _column("peak_gpu_memory_gib", "GPU GiB", lambda value: f"{value:.1f}"),
-    _column("energy_kwh", "kWh", lambda value: f"{value:.2g}" if value >= 0.001 or not value else "<0.001"),
+    _column("energy_kwh", "kWh", _kwh),
     _column("dollars", "price", _dollars),
     _column("endpoint_prompt_tokens", "asked", _count),
     _column("endpoint_completion_tokens", "answered", _count),

@@ -127,5 +127,5 @@ def error_of(config: Config, output: str, hours: float, before: Sequence[Past]) 
     ]
     told = f"{output}: predicted {cost.duration(hours)}; "
     if not ratios:
-        return told + f"no past prediction for profile {config.profile.name} here to judge it by."
+        return told + f"no past prediction for profile {config.profile.name} to judge it by."
     return told + f"past predictions here were {min(ratios):.2g} to {max(ratios):.2g} of the truth (n={len(ratios)})."

@@ -63,7 +63,7 @@ def training_seconds(config: Config) -> float:
 
 def tables(config: Config, found: Estimate) -> tuple[Table, Table, str]:
     """The estimate as two tables, and what their symbols and the rest of it mean."""
-    name = f"{config.model.name} on {config.trainer.ranks} x {config.profile.name}"
+    name = f"{config.model.name} on {config.trainer.ranks} GPUs of {config.profile.name}"
     memory = _table(f"Memory of each GPU: {name}", "GiB", found.memory, 1)
     seconds = _table(f"Seconds of a step: {name}", "s", found.seconds, 0)
     symbols = (
