@@ -23,6 +23,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.config import RunError
+from experiments.store import parsed
 
 PAGE, FIGURES = "report.html", "figures.json"
 _FOLDER = "compare"  # in the runs folder, and among the artifacts
@@ -156,13 +157,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--output", help="the folder to write to; by default compare in the runs folder")
     parser.add_argument("--no-log", action="store_true", help="write nothing to MLflow")
     parser.add_argument("--group", default="proverl", help="MLflow's experiment (tracking.experiment)")
-    parser.add_argument("--runs-dir", default="runs")
-    parser.add_argument("--uri", help="the tracking URI; by default the SQLite store in the runs folder")
-    arguments = parser.parse_args()
-    arguments.uri = arguments.uri or f"sqlite:///{arguments.runs_dir}/mlflow.db"
-    if arguments.uri.startswith("sqlite:///") and not Path(arguments.uri.removeprefix("sqlite:///")).exists():
-        parser.error(f"{arguments.uri} is not there: run `uv run python -m experiments.run` first, or give --runs-dir.")
-    return arguments
+    return parsed(parser)
 
 
 if __name__ == "__main__":

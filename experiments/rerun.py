@@ -28,6 +28,7 @@ from rich.table import Table
 from experiments.agreement import Agreement, compared
 from experiments.config import Config, RunError, keys_of, typed
 from experiments.progress import Screen
+from experiments.store import parsed
 
 SCREEN = Screen()
 _OPEN = ("evals.", "policy.", "reward.")  # groups whose keys depend on what was chosen
@@ -183,13 +184,7 @@ def _arguments() -> argparse.Namespace:
         epilog="Exit status: 0 all figures agree, 1 one does not, 2 the run can't be repeated.",
     )
     parser.add_argument("run", help="the id of an MLflow run, or its first characters")
-    parser.add_argument("--runs-dir", default="runs", help="the runs folder; the rerun gets one inside it")
-    parser.add_argument("--uri", help="the tracking URI; by default the SQLite store in the runs folder")
-    arguments = parser.parse_args()
-    arguments.uri = arguments.uri or f"sqlite:///{arguments.runs_dir}/mlflow.db"
-    if arguments.uri.startswith("sqlite:///") and not Path(arguments.uri.removeprefix("sqlite:///")).exists():
-        parser.error(f"{arguments.uri} is not there: run `uv run python -m experiments.run` first, or give --runs-dir.")
-    return arguments
+    return parsed(parser)
 
 
 if __name__ == "__main__":

@@ -172,10 +172,16 @@ def parses(words):
 
 def has_options(module, words):
     """The module is there and names every option; most import torch, so they are read rather than asked."""
-    text = (ROOT / f"{module.replace('.', '/')}.py").read_text()
+    text = source(module)
+    if "experiments.store" in text:  # which has the options of all commands about recorded runs
+        text += source("experiments.store")
     for word in words:
         if word.startswith("-"):
             assert f'"{word.partition("=")[0]}"' in text, f"{module} has no {word}"
+
+
+def source(module):
+    return (ROOT / f"{module.replace('.', '/')}.py").read_text()
 
 
 def run_module(module, *words):
