@@ -3,9 +3,9 @@
     uv run python -m benchmarks.training             # the default run's step, six times, and twice more beside TRL
     uv run python -m benchmarks.training --steps 3
 
-The first table splits the default run's step (tiny model, 8 prompts x 8 rollouts), by the figures that every run logs,
-with the bound on environment and reward. These two are seconds of a thread that shares its cores with sampling; below
-stands what they cost alone: processor time of one rollout, its calls made again and scored again.
+The first table splits the default run's step (tiny model, 8 prompts x 8 rollouts), by the figures that every run logs.
+Environment and reward are in it by the clock, which goes on while their thread waits for a core that a sampler holds,
+and by the processor time that they take themselves; the bound is on this.
 
 The second compares with TRL's `GRPOTrainer`: its own tool loop and `environment_factory`, our sessions and reward
 behind the tools. Both have the same start model, tasks in the same order, limits of tokens and turns, GRPO settings,
@@ -43,14 +43,15 @@ from experiments.config import Config
 from proverl.agent import ChatTemplate, tool_format
 from proverl.agent.chat import clip
 from proverl.agent.formats import render_tools
-from proverl.core import Call, CallRecord, Episode, Task
+from proverl.core import Call, CallRecord, Task
 from proverl.envs import Session
-from proverl.reward import candidates, task_success
+from proverl.reward import candidates
 from proverl.trainer import RunPaths, model_path, read_metrics, rollouts, train
-from proverl.trainer.rows import order, task_reader
+from proverl.trainer.rows import order
 from proverl.trainer.train import environment
 
-SHARE = 0.02  # of a step, at most, for environment and reward together
+INSIDE = ("environment", "reward")
+SHARE = 0.02  # of a step's time, at most, that the processor time of these two takes
 _MICRO_BATCH = 8  # TRL's unit is sequences: about the tokens of `trainer.micro_batch_tokens`
 _INSIDE = r"(?:(?!<\|/call\|>).)*"
 SCHEMA = {  # of the tiny model's replies, as transformers reads them
@@ -89,8 +90,12 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="proverl-bench-"))
     figures: dict[str, Any] = {"load_before": os.getloadavg()[0]}
     config, tasks = _prepared(steps)
-    figures["seconds"] = split(_trained(config, tasks, folder / "default"))
-    figures["alone_ms"] = alone(config, RunPaths(folder / "default"), steps)
+    logged = _trained(config, tasks, folder / "default")
+    figures |= {
+        "seconds": split(logged),
+        "processor": processor(logged),
+        "rollouts": config.trainer.prompts * config.trainer.rollouts,
+    }
     config, tasks = _prepared(steps, "synth.user_turns=[1,1]")
     logged = _trained(config, tasks, folder / "one_turn")
     seconds = [values["time/step_s"] - values["time/save_s"] for values in logged]
@@ -106,39 +111,16 @@ def main() -> None:
 def split(logged: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Mean seconds of a step and of its parts, from the metrics of some steps."""
     mean = {name: fmean(values[name] for values in logged) for name in logged[0] if name.startswith("time/")}
-    step, inside = mean["time/step_s"], ("environment", "reward")
-    found = {name: mean[f"time/{name}_s"] for name in (*inside, "log_probs", "sync", "save")}
-    found["generate"] = mean["time/generate_s"] - sum(found[name] for name in inside)
+    step = mean["time/step_s"]
+    found = {name: mean[f"time/{name}_s"] for name in (*INSIDE, "log_probs", "sync", "save")}
+    found["generate"] = mean["time/generate_s"] - sum(found[name] for name in INSIDE)
     found["update"] = mean["time/update_s"] - found["log_probs"] - found["sync"]
     return {**found, "rest": step - sum(found.values()), "step": step}
 
 
-def alone(config: Config, paths: RunPaths, steps: int) -> dict[str, float]:
-    """Milliseconds of processor time that a rollout's session and its reward cost, made again without the model.
-
-    All steps are, in order, so that what training keeps from step to step is kept here; the first does not count.
-    """
-    task_of = task_reader(paths.rows)
-    found = {
-        step: [_again(config, task_of(one.group), one.episode) for one in rollouts.read(paths.rollouts, step)]
-        for step in range(1, steps + 1)
-    }
-    environments, rewards = zip(*(seconds for step in range(2, steps + 1) for seconds in found[step]), strict=True)
-    return {"environment": fmean(environments) * 1e3, "reward": fmean(rewards) * 1e3}
-
-
-def _again(config: Config, task: Task, episode: Episode) -> tuple[float, float]:
-    offered = {tool.name for tool in task.tools}
-    start = time.process_time()
-    with Session(task.servers, task.seed) as session:
-        for record in episode.calls:
-            if isinstance(record.call, Call) and record.call.name in offered:
-                session.call(record.call.name, record.call.arguments, record.call.id)
-        same, tools = session.digest() == task.digest, candidates(task.tools, session.tools)
-    middle = time.process_time()
-    config.reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
-    task_success(episode.calls, task.ground_truth, tools, state_equal=same, replied=episode.replied)
-    return middle - start, time.process_time() - middle
+def processor(logged: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Mean seconds of processor time of a step's environment and reward, from the metrics of some steps."""
+    return {name: fmean(values[f"time/{name}_processor_s"] for values in logged) for name in INSIDE}
 
 
 def tokens(paths: RunPaths, steps: int) -> list[int]:
@@ -293,15 +275,13 @@ def _trained(config: Config, tasks: Sequence[Task], folder: Path) -> list[dict[s
 
 
 def _show(figures: Mapping[str, Any]) -> None:
-    seconds, alone_ms = figures["seconds"], figures["alone_ms"]
-    table = Table("part of a step", "seconds", "share", "must", "alone, a rollout")
+    seconds, busy, rollouts = figures["seconds"], figures["processor"], figures["rollouts"]
+    table = Table("part of a step", "seconds", "share", "processor time", "its share", "must", "a rollout")
     for name, value in sorted(seconds.items(), key=lambda item: item[1]):
-        cost = f"{alone_ms[name]:.2f} ms" if name in alone_ms else ""
-        table.add_row(name.replace("_", " "), f"{value:.3f}", f"{value / seconds['step']:.1%}", "", cost)
-    both = seconds["environment"] + seconds["reward"]
-    cost = f"{sum(alone_ms.values()):.2f} ms"
+        table.add_row(name.replace("_", " "), *_cells(value, seconds["step"], busy.get(name), rollouts, ""))
+    both = [sum(found[name] for name in INSIDE) for found in (seconds, busy)]
     table.add_section()
-    table.add_row("environment and reward", f"{both:.3f}", f"{both / seconds['step']:.1%}", f"<= {SHARE:.0%}", cost)
+    table.add_row("environment and reward", *_cells(both[0], seconds["step"], both[1], rollouts, f"<= {SHARE:.0%}"))
     Console().print(table)
     ours, theirs = figures["ours"], figures["trl"]
     table = Table("step of tasks with one user turn", "tokens a second", "tokens", "seconds")
@@ -310,6 +290,15 @@ def _show(figures: Mapping[str, Any]) -> None:
     table.add_row("ours / TRL", f"{ours['tokens_s'] / theirs['tokens_s']:.2f}", "", "")
     Console().print(table)
     print(f"load of the machine: {figures['load_before']:.1f} before, {figures['load_after']:.1f} after")
+
+
+def _cells(value: float, step: float, busy: float | None, rollouts: int, most: str) -> list[str]:
+    cells = [f"{value:.3f}", f"{value / step:.1%}"]
+    return (
+        cells
+        if busy is None
+        else [*cells, f"{busy:.3f}", f"{busy / step:.1%}", most, f"{busy / rollouts * 1e3:.2f} ms"]
+    )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ async def test_parallel_calls_run_in_order_and_follow_up_turns_are_sent(task, en
     assert asked[1]["function"] == {"name": "open_account", "arguments": {"kind": "savings"}}
     assert [(record.turn, record.message) for record in episode.calls] == [(0, 2), (0, 2)]
     assert episode.digest == "after 2"
-    assert set(episode.seconds) == {"generate", "environment"}
+    assert set(episode.seconds) == {"generate", "environment", "environment_processor"}
     assert chat.heard == [message for message in episode.messages if message["role"] != "assistant"]
 
 

@@ -22,6 +22,8 @@ def info(total=0.5, calls=2.0, stop="completed", **changes):
         "episode/success": 0.0,
         "seconds/environment": 0.5,
         "seconds/reward": 0.25,
+        "seconds/environment_processor": 0.125,
+        "seconds/reward_processor": 0.0625,
         **changes,
     }
 
@@ -40,6 +42,7 @@ def test_means_and_groups():
     assert (found["episode/count"], found["episode/failed"]) == (4, 0)
     assert (found["time/step_s"], found["time/update_s"], found["time/log_probs_s"]) == (4.0, 2.0, 0.5)
     assert (found["time/environment_s"], found["time/reward_s"]) == (2.0, 1.0)
+    assert (found["time/environment_processor_s"], found["time/reward_processor_s"]) == (0.5, 0.25)
 
 
 def test_rollouts_that_could_not_be_run_are_counted_not_scored():

@@ -3,7 +3,7 @@
 import pytest
 from transformers.utils.chat_parsing_utils import recursive_parse
 
-from benchmarks.training import SCHEMA, split
+from benchmarks.training import SCHEMA, processor, split
 from proverl.agent.formats import parse_tiny
 
 
@@ -16,6 +16,11 @@ def test_the_parts_of_a_step_add_up():
     found = split([{"reward/mean": 0.5, **values} for values in steps])
     assert (found["generate"], found["update"], found["rest"]) == (4.75, 3.75, 0.75)
     assert sum(value for name, value in found.items() if name != "step") == found["step"] == 15
+
+
+def test_processor_time_is_of_environment_and_reward():
+    logged = [{"time/environment_processor_s": one, "time/reward_processor_s": 2 * one} for one in (1.0, 3.0)]
+    assert processor(logged) == {"environment": 2.0, "reward": 4.0}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from proverl.agent.chat import Chat, Reply
 from proverl.agent.limits import Limits
 from proverl.core import Call, CallRecord, Episode, ErrorCode, MalformedCall, Result, StopReason, Task, Tool
 
+# by the clock; of the environment also this thread's processor time, which is its own where a call never waits
+TIMED = ("generate", "environment", "environment_processor")
+
 
 class Environment(Protocol):
     """The live side of an episode: a session, in this process or behind MCP."""
@@ -47,7 +50,7 @@ class _Loop:
     def __init__(self, task: Task, environment: Environment, chat: Chat, limits: Limits, tools: Sequence[Tool]) -> None:
         self.task, self.environment, self.chat, self.limits = task, environment, chat, limits
         self.offered = [tool.name for tool in tools]
-        self.episode = Episode(task.id, seconds={"generate": 0.0, "environment": 0.0})
+        self.episode = Episode(task.id, seconds=dict.fromkeys(TIMED, 0.0))
         self.replies = 0
         self.rounds = 0  # of tool results and follow-up user turns
         self.asked = 0  # calls written, for their ids
@@ -167,11 +170,13 @@ class _Loop:
 
     @contextmanager
     def _timed(self, part: str) -> Iterator[None]:
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.thread_time()
         try:
             yield
         finally:
             self.episode.seconds[part] += time.perf_counter() - start
+            if part == "environment":
+                self.episode.seconds["environment_processor"] += time.thread_time() - busy
 
 
 def _unknown(name: str, offered: Sequence[str]) -> str:

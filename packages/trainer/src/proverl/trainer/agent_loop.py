@@ -90,12 +90,13 @@ class _Rollout:
 
     async def run(self, task: Task) -> tuple[Episode, dict[str, float]]:
         chat = TokenChat(self.loop.template, self.generate, task.tools, self.loop.limits)
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.thread_time()
         seconds = self.loop.limits.call_seconds
         with Session(task.servers, task.seed, id=self.key, call_seconds=seconds) as session:
-            opened = time.perf_counter() - start
+            opened = time.perf_counter() - start, time.thread_time() - busy
             episode = await run_episode(task, session, chat, self.loop.limits)
-            episode.seconds["environment"] += opened
+            episode.seconds["environment"] += opened[0]
+            episode.seconds["environment_processor"] += opened[1]
             own = candidates(task.tools, session.tools)
         return episode, await self.scored(episode, task, own)
 
@@ -147,7 +148,7 @@ def _in_thread(work: Callable[[], _T]) -> "asyncio.Future[_T]":
 
 def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[str, float]:
     """The numbers that are logged of an episode: the same keys for every row."""
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.thread_time()
     breakdown = reward.score(episode.calls, task.ground_truth, tools, replied=episode.replied)
     return {
         **{f"reward/{name}": value for name, value in breakdown.as_dict().items()},
@@ -157,9 +158,9 @@ def _scored(episode: Episode, task: Task, tools: Any, reward: Reward) -> dict[st
         "episode/tool_errors": float(sum(not record.result.ok for record in episode.calls)),
         "episode/replies": float(sum(message["role"] == "assistant" for message in episode.messages)),
         "episode/expected_calls": float(len(task.ground_truth.steps)),
-        "seconds/generate": episode.seconds.get("generate", 0.0),
-        "seconds/environment": episode.seconds.get("environment", 0.0),
+        **{f"seconds/{part}": value for part, value in episode.seconds.items()},
         "seconds/reward": time.perf_counter() - start,
+        "seconds/reward_processor": time.thread_time() - busy,
     }
 
 

@@ -75,7 +75,7 @@ def _means(infos: Sequence[Mapping[str, float]]) -> dict[str, float]:
     for name in infos[0]:
         if name.startswith("stop/"):
             found[name] = fmean(info[name] for info in infos)
-    for part in ("environment", "reward"):
+    for part in ("environment", "environment_processor", "reward", "reward_processor"):
         found[f"time/{part}_s"] = math.fsum(info[f"seconds/{part}"] for info in infos)
     return found
 
