@@ -294,11 +294,9 @@ def _show(figures: Mapping[str, Any]) -> None:
 
 def _cells(value: float, step: float, busy: float | None, rollouts: int, most: str) -> list[str]:
     cells = [f"{value:.3f}", f"{value / step:.1%}"]
-    return (
-        cells
-        if busy is None
-        else [*cells, f"{busy:.3f}", f"{busy / step:.1%}", most, f"{busy / rollouts * 1e3:.2f} ms"]
-    )
+    if busy is not None:
+        cells += [f"{busy:.3f}", f"{busy / step:.1%}", most, f"{busy / rollouts * 1e3:.2f} ms"]
+    return cells
 
 
 if __name__ == "__main__":
