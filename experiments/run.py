@@ -39,7 +39,7 @@ def main() -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # transformers shows one for each loading of weights
     from experiments.compose import read
-    from experiments.config import ConfigError
+    from experiments.config import RunError
 
     try:
         command = read(sys.argv[1:])
@@ -47,7 +47,7 @@ def main() -> None:
 
         end_with_sweep()
         sweep = sweep_of(command, sys.argv)
-        if len(command.jobs) > 1:
+        if len(command.jobs) > 1 and not command.searches:
             SCREEN.say(f"A sweep of {len(command.jobs)} jobs.")
         sys.argv[1:] = command.argv
         with sweep.recorded(SCREEN) if sweep else nullcontext():
@@ -57,7 +57,7 @@ def main() -> None:
     except KeyboardInterrupt:
         SCREEN.say("Stopped. The same command goes on from here.")
         sys.exit(130)
-    except ConfigError as error:
+    except RunError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
     except OSError as error:  # Hydra makes a job's folder before the job can tell of anything

@@ -90,7 +90,7 @@ def search(
     """Search until enough weightings are trained or proposed, and show what was found.
 
     `given` are the command's own overrides, `composed` makes their config, `run` trains with some and returns the job's
-    folder. Raises RunError when the first run fails: the later ones are measured by its rollouts.
+    folder. Without the first run, by whose rollouts the later ones are measured, it ends.
     """
     from optuna.trial import TrialState
 
@@ -112,14 +112,14 @@ def search(
                 continue
             sweep.screen.say(f"Proposal {trial.number} ranks {agreement:.4f} of pairs right: trained.")
         folder = run(overrides, trial.number)
-        sweep.add(folder, overrides)
         trial.set_user_attr("folder", str(folder))
         if found := _success(folder):
             study.tell(trial, found["after"])
         elif trial.number:
             study.tell(trial, state=TrialState.FAIL)
-        else:  # not told, so that the same command tries it again
-            raise RunError("The search needs its first run, which failed.")
+        else:  # not told to the study, so that the same command tries it again
+            sweep.screen.say("The search can't go on without its first run.")
+            return
     _show(study, given, sweep)
 
 

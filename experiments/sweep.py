@@ -28,6 +28,7 @@ from experiments.failures import sentence
 from experiments.progress import Screen
 from experiments.provenance import provenance
 from experiments.tracking import IN_SWEEP, Tracker
+from proverl.trainer.run_folder import TRACKING_FILE
 
 STATE_FILE = "state.json"  # in a job's folder
 _LOOK_SECONDS = 1.0  # between two looks at the jobs' states
@@ -139,8 +140,9 @@ class Sweep:
         return Path(self.config.runs_dir) / "sweeps" / f"{self.name}-{self.id}"
 
     def add(self, folder: Path, overrides: Sequence[str]) -> None:
-        """Count a job that was chosen on the way."""
+        """Count a job that is chosen on the way."""
         self.jobs[folder.name] = for_a_job(overrides)
+        self.tracker.tags({"sweep.jobs": str(len(self.jobs))})
 
     @contextmanager
     def recorded(self, screen: Screen) -> Iterator[None]:
@@ -167,7 +169,11 @@ class Sweep:
         finally:
             del os.environ[IN_SWEEP]
             _RUNNING.pop()
-        tracker.close("FAILED" if self.failed() else "FINISHED")
+        for name in (failed := self.failed()):  # a job that was killed could not close its run itself
+            folder = Path(self.config.runs_dir) / "jobs" / name
+            if (folder / TRACKING_FILE).exists():
+                Tracker(self.config, folder, screen.say).close("FAILED")
+        tracker.close("FAILED" if failed else "FINISHED")
 
     def states(self) -> dict[str, dict[str, str]]:
         """How each job stands."""

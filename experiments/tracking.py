@@ -190,13 +190,11 @@ class Tracker:
         kept = self.job_dir / TRACKING_FILE
         if kept.exists() and self._goes_on(json.loads(kept.read_text())["run_id"]):
             self._experiment = self._client.get_run(self.run_id).info.experiment_id
+            self.tags(_sweep_tags())
         else:
-            self.run_id = self._client.create_run(self._experiment, run_name=self.job_dir.name).info.run_id
+            made = self._client.create_run(self._experiment, run_name=self.job_dir.name, tags=_sweep_tags())
+            self.run_id = made.info.run_id
             kept.write_text(json.dumps({**asdict(self.config), "run_id": self.run_id}))
-        if joined := os.environ.get(IN_SWEEP):
-            sweep = json.loads(joined)
-            parent = {"mlflow.parentRunId": sweep["run"]} if sweep["run"] else {}
-            self.tags({f"sweep.{sweep['id']}": sweep["name"]} | parent)
 
     def _goes_on(self, run_id: str) -> bool:
         """Take up an earlier run; False when the store no longer has it, as when its file was deleted."""
@@ -268,6 +266,13 @@ def _metrics(step: int, values: Mapping[str, Any]) -> list[Any]:
     now = int(time.time() * 1000)
     numbers = {key: value for key, value in values.items() if isinstance(value, int | float)}
     return [Metric(key, float(value), now, step) for key, value in numbers.items()]
+
+
+def _sweep_tags() -> dict[str, str]:
+    """What makes a run one of the sweep that has started this process, if one has."""
+    sweep = json.loads(os.environ.get(IN_SWEEP, "{}"))
+    parent = {"mlflow.parentRunId": sweep["run"]} if sweep.get("run") else {}
+    return {f"sweep.{sweep['id']}": sweep["name"]} | parent if sweep else {}
 
 
 def _experiment_id(client: Any, config: TrackingConfig, runs: Path) -> str:

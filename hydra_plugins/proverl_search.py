@@ -38,7 +38,10 @@ class RewardSearch(Sweeper):
         return self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))
 
     def _run(self, overrides: Sequence[str], number: int) -> Path:
+        from experiments.sweep import running
+
         composed = self._composed(overrides)
         folder = Path(composed.hydra.sweep.dir, composed.hydra.sweep.subdir)
+        running().add(folder, overrides)
         self.launcher.launch([list(overrides)], number)
         return folder

@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from kept_rollouts import PROVE, called, episode, stage
@@ -12,7 +15,7 @@ from experiments.compose import composed, read
 from experiments.config import ConfigError, RunError
 from experiments.progress import Screen
 from experiments.search import kept_rollouts, search, settings_of
-from experiments.sweep import STATE_FILE, sweep_of
+from experiments.sweep import STATE_FILE, running, sweep_of
 from proverl.core import GroundTruth, Step, Task, TaskKind
 from proverl.envs import Session
 from proverl.reward import RewardConfig, candidates
@@ -20,6 +23,7 @@ from proverl.trainer import rollouts
 from proverl.trainer.rows import task_reader
 from proverl.trainer.run_folder import STAGES_FILE
 
+ROOT = Path(__file__).parents[2]
 ONE = ("list_calendars", {})
 SETTINGS = {"trials": 8, "proposals": 40, "margin": 0.0, "step": 0.05}
 SETTINGS |= {"space": {"reward.efficiency": (0, 0.2), "reward.name": (0, 0.2)}}
@@ -75,36 +79,38 @@ def test_rollouts_that_are_not_there_are_said(tmp_path):
 
 
 class Runs:
-    """Trains in no time: success is what the weights say; it can be killed."""
+    """Trains in no time: success is what the weights say; it can be killed, or fail."""
 
-    def __init__(self, runs, tools, killed_at=None):
-        self.runs, self.tools, self.killed_at, self.calls = runs, tools, killed_at, []
+    def __init__(self, runs, tools, killed_at=None, fails=()):
+        self.runs, self.tools, self.killed_at, self.fails, self.calls = runs, tools, killed_at, fails, []
 
     def __call__(self, overrides, number):
         self.calls.append(tuple(overrides))
         if len(self.calls) == self.killed_at:
             raise KeyboardInterrupt
         job = self.runs / "jobs" / f"job-{number}"
-        if not number:
+        running().add(job, overrides)
+        if not number and not job.exists():
             train(self.runs, job.name, self.tools)
         job.mkdir(exist_ok=True, parents=True)
         after = composed(overrides).reward.name
         row = {"metric": "success", "after": after, "difference": after, "low": after - 0.1, "high": after + 0.1}
         (job / "figures.json").write_text(json.dumps({"heldout": [row]}))
-        (job / STATE_FILE).write_text(json.dumps({"state": "finished", "sentence": ""}))
+        state = "failed" if len(self.calls) in self.fails else "finished"
+        (job / STATE_FILE).write_text(json.dumps({"state": state, "sentence": ""}))
         return job
 
 
-def run_search(runs, tools, seed=0, killed_at=None, settings=SETTINGS):
+def run_search(runs, tools, seed=0, killed_at=None, fails=()):
     typed = [f"runs_dir={runs}", f"seed={seed}"]
     sweep = sweep_of(
         read(["-m", "experiment=reward_search", *typed]), ["run.py", "-m", "experiment=reward_search", *typed]
     )
-    run = Runs(runs, tools, killed_at)
+    run = Runs(runs, tools, killed_at, fails)
     screen = Screen(Console(record=True, width=200))
     try:
         with sweep.recorded(screen):
-            search(settings, ["experiment=reward_search", *typed], composed, run)
+            search(SETTINGS, ["experiment=reward_search", *typed], composed, run)
     except KeyboardInterrupt:
         assert killed_at
     return run.calls, sweep, screen
@@ -144,6 +150,17 @@ def test_the_same_seed_proposes_the_same_also_after_a_kill(searched, tmp_path, w
     assert again == []  # all is there
 
 
+def test_a_run_that_fails_is_passed_over_but_not_the_first(tmp_path, with_store, tools):
+    runs = with_store(tmp_path)
+    calls, sweep, screen = run_search(runs, tools, fails=[1])
+    assert len(calls) == 1 and not sweep.conclude(screen)
+    assert "can't go on without its first run" in screen.console.export_text()
+    calls, sweep, screen = run_search(runs, tools, fails=[3])
+    assert len(calls) == 9  # the first again
+    assert len(json.loads((sweep.folder / "search.json").read_text())["trained"]) == 8
+    assert not sweep.conclude(screen)  # says which one failed
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -180,3 +197,15 @@ def test_what_the_command_sets_is_not_searched():
 def test_a_search_is_one_sweep_and_needs_m(arguments):
     with pytest.raises(ConfigError, match="search"):
         read(arguments)
+
+
+def test_the_command_searches_and_ends_when_its_first_run_fails(tmp_path, with_store):
+    runs = with_store(tmp_path)
+    command = [sys.executable, "-m", "experiments.run", "-m", "experiment=reward_search", "model=granite"]
+    done = subprocess.run([*command, f"runs_dir={runs}"], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 2, done.stderr
+    assert "The search can't go on without its first run.\n" in done.stdout
+    assert "0 of 1 jobs finished.\n" in done.stdout
+    (alone,) = re.findall(r"again, alone: uv run python -m experiments.run (.*)", done.stdout)
+    assert alone.startswith("experiment=reward_search model=granite") and "reward.validity=0.5" in alone
+    assert "model granite runs on GPUs and profile cpu has none" in done.stdout
