@@ -230,11 +230,15 @@ def _show(study: "Study", given: Sequence[str], sweep: Sweep) -> None:
     from optuna.trial import TrialState
 
     trained = study.get_trials(states=(TrialState.COMPLETE,))
-    rows = [
-        {"proposal": one.number, "weights": {key: round(value, 6) for key, value in one.params.items()}}
-        | {"agreement": one.user_attrs.get("agreement"), "folder": one.user_attrs["folder"]}
-        | {"success": _success(Path(one.user_attrs["folder"]))}
-        for one in sorted(trained, key=lambda one: (-one.value, one.number))
+    rows: list[dict[str, Any]] = [
+        {
+            "proposal": one.number,
+            "weights": {key: round(value, 6) for key, value in one.params.items()},
+            "agreement": one.user_attrs.get("agreement"),
+            "folder": one.user_attrs["folder"],
+            "success": _success(Path(one.user_attrs["folder"])),
+        }
+        for one in sorted(trained, key=lambda one: (-(one.value or 0.0), one.number))
     ]
     table = Table(
         title=f"Held-out task success of {len(rows)} weightings, {len(study.trials)} proposed",

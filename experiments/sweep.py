@@ -205,8 +205,12 @@ class Sweep:
 
     def _result(self, failed: Mapping[str, str]) -> dict[str, Any]:
         jobs = [
-            {"job": folder.name, "folder": str(folder), "command": self.alone(folder.name)}
-            | {"failed": failed.get(folder.name)}
+            {
+                "job": folder.name,
+                "folder": str(folder),
+                "command": self.alone(folder.name),
+                "failed": failed.get(folder.name),
+            }
             for folder in self._folders()
         ]
         return {"sweep": self.name, "id": self.id, "command": self.command, "keys": self.keys, "jobs": jobs}
@@ -246,7 +250,7 @@ def sweep_of(command: Command, typed: Sequence[str]) -> Sweep | None:
         return None
     jobs = {job_name(job.composed): for_a_job(job.overrides) for job in command.jobs}
     words = f"uv run python -m experiments.run {shlex.join(typed[1:])}"
-    identity = digest(sorted(jobs))[:8]
+    identity = digest([*sorted(jobs)])[:8]
     return Sweep(
         command.sweep, identity, words, command.swept, {} if command.searches else dict(jobs), command.jobs[0].config
     )
