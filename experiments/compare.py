@@ -23,7 +23,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.config import RunError
-from experiments.store import parsed
+from experiments.store import opened, parsed
 
 PAGE, FIGURES = "report.html", "figures.json"
 _FOLDER = "compare"  # in the runs folder, and among the artifacts
@@ -43,15 +43,13 @@ def main() -> None:
 
 def _compare(arguments: argparse.Namespace, console: Console) -> None:
     os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-    from mlflow.tracking import MlflowClient
-
     from experiments.comparison.as_json import as_json
     from experiments.comparison.findings import findings
     from experiments.comparison.page import against, components, gains, main_results, page
     from experiments.comparison.recorded import find
     from experiments.comparison.words import RULE, sentences
 
-    client = MlflowClient(arguments.uri)
+    client = opened(arguments.uri)
     chosen = find(client, arguments.group, arguments.names, arguments.experiment, arguments.tag)
     if not chosen.runs:
         for one in chosen.left_out:

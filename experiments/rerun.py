@@ -28,7 +28,7 @@ from rich.table import Table
 from experiments.agreement import Agreement, compared
 from experiments.config import Config, RunError, keys_of, typed
 from experiments.progress import Screen
-from experiments.store import parsed
+from experiments.store import opened, parsed
 
 SCREEN = Screen()
 _OPEN = ("evals.", "policy.", "reward.")  # groups whose keys depend on what was chosen
@@ -58,13 +58,11 @@ def main() -> None:
 
 def rerun(run_id: str, uri: str, runs_dir: Path, screen: Screen) -> bool:
     """Repeat a run; return whether all its figures agree. Raises RunError when it can't be repeated."""
-    from mlflow.tracking import MlflowClient
-
     from experiments.job import job
     from experiments.provenance import model_hash, provenance
     from experiments.stages import stages
 
-    client = MlflowClient(uri)
+    client = opened(uri)
     run = find(client, run_id)
     with tempfile.TemporaryDirectory() as temporary:
         saved = OmegaConf.load(artifact(client, run, "config.yaml", Path(temporary)))

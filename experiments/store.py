@@ -2,6 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
+
+from experiments.config import RunError
 
 _SQLITE = "sqlite:///"
 
@@ -15,3 +18,16 @@ def parsed(parser: ArgumentParser) -> Namespace:
     if found.uri.startswith(_SQLITE) and not Path(found.uri.removeprefix(_SQLITE)).exists():
         parser.error(f"{found.uri} is not there: run `uv run python -m experiments.run` first, or give --runs-dir.")
     return found
+
+
+def opened(uri: str) -> Any:
+    """A client of the store. Raises RunError when it can't be read."""
+    from mlflow.tracking import MlflowClient
+
+    try:
+        client = MlflowClient(uri)
+        client.search_experiments(max_results=1)
+    except Exception as error:  # whatever a database or a server says
+        reason = str(error).splitlines()[0][:200].rstrip(".")
+        raise RunError(f"The store {uri} can't be read ({reason}): give --uri or --runs-dir of another.") from error
+    return client

@@ -1,9 +1,9 @@
 """What a comparison of runs finds, as plain values: variants, their figures with intervals, and differences.
 
 A variant is an overlay with a model; where runs of one overlay differ in other settings too, each setting is a variant.
-Its runs are its seeds. Every variant is compared with the reference of its model, the whole method, attempt by attempt:
-same seed, same item. `proverl.evals.over_seeds` says how seeds and items make an interval; p-values hold for all
-variants of a figure at once (Holm 1979).
+Runs that trained nothing are variants of their own. A variant's runs are its seeds. Every variant is compared with the
+reference of its model, the whole method, attempt by attempt: same seed, same item. `proverl.evals.over_seeds` says how
+seeds and items make an interval; p-values hold for all variants of a figure at once (Holm 1979).
 """
 
 import math
@@ -21,7 +21,7 @@ from proverl.evals import Comparison, Interval, Record, compare_over_seeds, holm
 from proverl.evals.statistics import LEVEL
 from proverl.trainer.metrics import PARTS
 
-_NO_SETTING = ("experiment", "seed", "stages", "plan", "runs_dir", "model", "tracking", "profile", "probe")
+_NO_SETTING = ("experiment", "seed", "stages", "plan", "runs_dir", "tracking", "profile", "probe")
 _HELDOUT = ("success", "total", *PARTS, "calls", "over_budget", "tool_errors", "abstention_recall", "clarification")
 
 Pair = tuple[list[Record], list[Record]]
@@ -146,9 +146,12 @@ def _variants(runs: Sequence[Run]) -> tuple[list[Variant], list[LeftOut]]:
     found: dict[tuple[str, str, str], Variant] = {}
     repeated = []
     for run in sorted(runs, key=lambda one: -one.started):  # of two runs of one seed, the later
-        settings = _differing(run, runs)
-        name = " ".join([run.experiment, *(f"{key}={value}" for key, value in settings.items())])
-        new = Variant(name, run.experiment, run.model, settings, {})
+        alike = [one for one in runs if _kind(one) == _kind(run)]
+        settings = _differing(run, alike)
+        mixed = any(one.trained for one in runs if (one.experiment, one.model) == (run.experiment, run.model))
+        experiment = run.experiment if run.trained or not mixed else f"{run.experiment} (evaluation)"
+        name = " ".join([experiment, *(f"{key}={value}" for key, value in settings.items())])
+        new = Variant(name, experiment, run.model, settings, {})
         variant = found.setdefault((name, run.model, ""), new)
         if run.seed in variant.runs:
             repeated.append(LeftOut(run.name, f"was repeated later (seed {run.seed} of {name})"))
@@ -159,12 +162,16 @@ def _variants(runs: Sequence[Run]) -> tuple[list[Variant], list[LeftOut]]:
     return [replace(one, runs=dict(sorted(one.runs.items()))) for one in variants], repeated
 
 
-def _differing(run: Run, runs: Iterable[Run]) -> dict[str, str]:
-    alike = [one.params for one in runs if (one.experiment, one.model) == (run.experiment, run.model)]
+def _kind(run: Run) -> tuple[str, str, bool]:
+    return run.experiment, run.model, run.trained
+
+
+def _differing(run: Run, alike: Iterable[Run]) -> dict[str, str]:
+    """The settings in which a run differs from others of its kind."""
     return {
         name: value
         for name, value in sorted(run.params.items())
-        if name.partition(".")[0] not in _NO_SETTING and any(one.get(name, value) != value for one in alike)
+        if name.partition(".")[0] not in _NO_SETTING and any(one.params.get(name, value) != value for one in alike)
     }
 
 

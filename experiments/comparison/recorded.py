@@ -1,11 +1,11 @@
 """Runs as MLflow recorded them: which ones a comparison is of, and what each has. Nothing but the store is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.attempts import FOLDER
+from experiments.attempts import FOLDER, read_attempts
 from experiments.config import RunError
 from experiments.sweep import sweep_runs
 
@@ -33,6 +33,11 @@ class Run:
     metrics: dict[str, float]
     curves: dict[str, dict[int, float]]
     evaluations: dict[str, Path]
+
+    @property
+    def trained(self) -> bool:
+        """Whether something was evaluated after training."""
+        return any(name.startswith("after-") for name in self.evaluations)
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,11 @@ def find(
         if reason := _unfit(run, files):
             left.append(LeftOut(str(run.info.run_name), reason))
         else:
-            kept.append(_read(client, run, files))
+            try:
+                kept.append(_read(client, run, files))
+            except Exception as error:  # whatever a store or a damaged file says
+                told = (str(error) or type(error).__name__).splitlines()[0][:200]
+                left.append(LeftOut(str(run.info.run_name), f"has attempts that can't be read ({told})"))
     sweep = _sweep(everything, kept)
     about = (sweep.info.run_id, sweep.data.tags.get("sweep.command", "")) if sweep else ()
     return Selection(kept, left, found.experiment_id, *about)
@@ -128,11 +137,14 @@ def _unfit(run: Any, files: Sequence[str]) -> str:
 def _read(client: Any, run: Any, files: Sequence[str]) -> Run:
     key, tags = run.info.run_id, run.data.tags
     local = {Path(file).name.partition(".")[0]: Path(client.download_artifacts(key, file)) for file in files}
+    evaluations = {name: path for name, path in local.items() if name.startswith(_EVALUATION)}
+    for path in evaluations.values():
+        read_attempts(path)
     return Run(
         id=key,
         name=str(run.info.run_name),
         experiment=tags["experiment"],
-        model=tags.get("model", ""),
+        model=_who(tags, run.data.params),
         seed=int(tags.get("seed", 0)),
         started=run.info.start_time,
         tags=dict(tags),
@@ -143,5 +155,13 @@ def _read(client: Any, run: Any, files: Sequence[str]) -> Run:
             for name in CURVES
             if name in run.data.metrics
         },
-        evaluations={name: path for name, path in local.items() if name.startswith(_EVALUATION)},
+        evaluations=evaluations,
     )
+
+
+def _who(tags: Mapping[str, str], params: Mapping[str, str]) -> str:
+    """The model that a run is of; what answered in its place, in an evaluation of an endpoint or a script."""
+    kind = params.get("policy.kind", "model")
+    if kind == "model":
+        return tags.get("model", "")
+    return params.get("policy.model") or f"the {kind} policy"

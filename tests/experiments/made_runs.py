@@ -35,6 +35,7 @@ class Made:
     steps: int = 20
     said: str = "Done."
     evaluated: bool = True
+    trained: bool = True  # else there is no evaluation after training
     bfcl: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)  # category: accuracies before, after
 
 
@@ -51,7 +52,8 @@ def record(runs, made):
     tracker.results(made.metrics)
     if made.evaluated:
         outputs = {}
-        for when, skill, extra in zip(("before", "after"), made.skill, (0.0, made.extra), strict=True):
+        times = list(zip(("before", "after"), made.skill, (0.0, made.extra), strict=True))
+        for when, skill, extra in times if made.trained else times[:1]:
             outputs[f"{when}-heldout"] = _evaluation(job / f"{when}-heldout", made, when, skill, extra, config.reward)
         paths = [*write_attempts(outputs, job), *(_bfcl(made, at, job) for at in (0, 1) if made.bfcl)]
         for path in paths:

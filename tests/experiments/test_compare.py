@@ -1,5 +1,6 @@
 """Comparisons of made-up runs in a real store: figures against numbers worked by hand, and the page they stand on."""
 
+import gzip
 import json
 import math
 import re
@@ -23,6 +24,7 @@ from experiments.comparison.paper import paper
 from experiments.comparison.recorded import find
 from experiments.comparison.words import agreement, sentences
 from experiments.config import RunError
+from experiments.store import opened
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "</div><script>alert('x')</script><img src=http://evil.example/x>"
@@ -196,6 +198,49 @@ def test_runs_of_one_overlay_are_told_apart_by_what_was_set(tmp_path, with_store
     }
     (grid,) = settings(found)
     assert [cell.text for cell in grid.rows[0]] == ["trainer.algorithm", "dr_grpo", "grpo"]
+
+
+def test_an_evaluation_is_not_a_run_that_trained(tmp_path, with_store):
+    folder = with_store(tmp_path)
+    trained = record(folder, Made(tasks=4, steps=0))
+    stages, later = "stages=[synth,evals]", dict(tasks=4, steps=0, trained=False)
+    record(folder, Made(**later, overrides=(stages,)))
+    record(folder, Made(**later, overrides=(stages, "policy=oracle")))
+    record(folder, Made(**later, overrides=(stages, "policy=endpoint", "policy.base_url=http://x", "policy.model=m")))
+    found = findings(find(MlflowClient(f"sqlite:///{folder}/mlflow.db"), "proverl").runs)
+    assert {(one.name, one.model) for one in found.variants} == {
+        ("default", "tiny"),
+        ("default (evaluation)", "tiny"),
+        ("default", "the oracle policy"),
+        ("default", "m"),
+    }
+    assert not found.left_out
+    assert found.references["tiny"].runs[0].id == trained
+
+
+def test_evaluations_of_two_checkpoints_are_two_variants(tmp_path, with_store):
+    folder = with_store(tmp_path)
+    for place in ("a", "b"):
+        record(folder, Made(tasks=4, steps=0, trained=False, overrides=(f"model.path={place}",)))
+    found = findings(find(MlflowClient(f"sqlite:///{folder}/mlflow.db"), "proverl").runs)
+    assert {one.name for one in found.variants} == {"default model.path=a", "default model.path=b"}
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", gzip.compress(b"{}"), gzip.compress(b"[1]")[:-4]])
+def test_a_run_whose_attempts_are_damaged_is_left_out_and_named(tmp_path, with_store, content):
+    folder = with_store(tmp_path)
+    whole, damaged = (record(folder, Made(seed=seed, tasks=2, steps=0)) for seed in (0, 1))
+    file = folder / "artifacts" / damaged / "artifacts" / "attempts" / "after-heldout.json.gz"
+    file.write_bytes(content)
+    found = find(MlflowClient(f"sqlite:///{folder}/mlflow.db"), "proverl")
+    assert [run.id for run in found.runs] == [whole]
+    assert "has attempts that can't be read" in found.left_out[0].reason
+
+
+def test_a_store_that_is_no_database_is_one_sentence(tmp_path):
+    (tmp_path / "mlflow.db").write_text("no database")
+    with pytest.raises(RunError, match="can't be read .*give --uri or --runs-dir"):
+        opened(f"sqlite:///{tmp_path}/mlflow.db")
 
 
 def texts(grid):
