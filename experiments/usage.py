@@ -46,8 +46,11 @@ def answered(argv: Sequence[str], evaluate: bool = False) -> str:
         return script()
     if not {"-h", "--help"} & set(argv):
         return ""
-    if named := [word for word in argv if word in options()]:
-        return "\n".join(line for group in named for line in _settings_of(group)).rstrip()
+    words = [word for word in argv if not word.startswith("-") and "=" not in word]
+    if unknown := [word for word in words if word not in options()]:
+        return f"{unknown[0]} is no group; groups are {', '.join(options())}."
+    if words:
+        return "\n".join(line for group in words for line in _settings_of(group)).rstrip()
     about, commands = _EVALUATE_ABOUT if evaluate else _RUN_ABOUT
     parts = [
         about,

@@ -39,6 +39,7 @@ def test_help_shows_commands_groups_and_where_things_lie():
     for words in ("uv run python -m experiments.run reward.beta=0", "* tiny", "plan=true", "--cfg job", "runs/"):
         assert words in said
     assert "trainer.kl_in=loss" in answered(["--help", "trainer"]) and "trainer.kl_in" not in said
+    assert answered(["--help", "trainers"]).startswith("trainers is no group; groups are ")
     assert "policy=\n" in answered(["-h"], evaluate=True)
     assert answered(["model=tiny"]) == answered(["--cfg", "job"]) == ""
 
