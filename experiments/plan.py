@@ -69,6 +69,9 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Group:
         entry = found[stage.output]
         state = "cached" if entry.done else "goes on" if stage.resumes and entry.partial.exists() else "to compute"
         hours = 0.0
+        if not entry.done and _impossible(config, stage):
+            shown.add_row(stage.name, entry.directory.name, state, "not here")
+            continue
         if not entry.done:
             depends = dependencies(config, stage, found)["config"]
             expected[stage.output] = predicted(config, stage, depends, before)
@@ -80,6 +83,12 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Group:
     shown.add_row("all", "", "", cost.duration(everything.hours or 0.0))
     costs = cost.table("Expected cost", expected | {"all": everything}, cost.CAPTION)
     return Group(shown, *errors, *([costs] if expected else []))
+
+
+def _impossible(config: Config, stage: Stage) -> bool:
+    """Whether a stage runs a model that the profile has no GPU for."""
+    model = config.policy.kind == "model" and "model" in stage.depends
+    return model and config.model.gpu and not config.profile.gpus_per_node
 
 
 def predicted(config: Config, stage: Stage, depends: Any, before: Sequence[Past]) -> Cost:

@@ -152,6 +152,13 @@ def test_the_plan_shows_state_and_cost(tmp_path, screen):
     assert "$" in text
 
 
+def test_a_plan_predicts_nothing_for_a_model_that_the_profile_has_no_gpu_for(tmp_path, screen):
+    wanted = config("model=granite", "stages=[synth,grpo]")
+    screen.console.print(plan(wanted, stages(wanted), StageCache(tmp_path)))
+    lines = screen.console.export_text().splitlines()
+    assert [("not here" in line) for line in lines if line.startswith(("│ synth ", "│ grpo"))][:2] == [False, True]
+
+
 def test_what_is_lacking_is_said_once_and_only_for_what_is_not_cached(tmp_path, screen):
     cache = StageCache(tmp_path)
     needy = [replace(stage, needs=lambda config: ["a GPU is needed."]) for stage in stages(config())]
