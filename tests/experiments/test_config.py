@@ -70,7 +70,7 @@ def test_a_job_of_a_sweep_is_the_one_that_its_overrides_choose_alone():
     "arguments", [["experiment=ablation"], ["-m", "experiment=lr_sweep,beta0"], ["-m", "experiment=beta0,ablation"]]
 )
 def test_a_sweep_without_m_or_inside_another_is_refused(arguments):
-    assert re.fullmatch(r"experiment=\w+ is a sweep of [\w. ]+: add -m to the command, and .*", told(*arguments))
+    assert re.fullmatch(r"experiment=\w+ is a sweep of [\w., ]+: add -m to the command, and .*", told(*arguments))
 
 
 def test_a_mistake_in_one_job_of_an_overlays_sweep_is_said():

@@ -189,7 +189,7 @@ def shown(tmp_path, *overrides):
 
 
 def test_a_plan_tells_how_right_past_predictions_were(tmp_path):
-    assert "no past prediction for profile cpu here" in shown(tmp_path, "stages=[synth]")
+    assert "no past prediction for profile cpu" in shown(tmp_path, "stages=[synth]")
     jobs_of(tmp_path, "one", "one")
     assert "past predictions here were" not in shown(tmp_path)  # all is cached
     told = " ".join(shown(tmp_path, "seed=1").split())
