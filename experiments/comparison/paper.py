@@ -32,7 +32,12 @@ class Paper:
         return model if model in self.variants else self.ablated
 
     def difference(self, model: str, variant: str, figure: str) -> float | None:
-        """A variant minus the whole method, in points, for the paper's model `model`; None where it reports none."""
+        """A variant minus the whole method, in points, for the paper's model `model`; None where it reports none.
+
+        None also for the whole method itself: what ours differ in from it, the paper has not.
+        """
+        if variant == "full":
+            return None
         found, full = (self.variants[model].get(name, {}).get(figure) for name in (variant, "full"))
         return None if found is None or full is None else found - full
 

@@ -279,6 +279,7 @@ def test_figures_of_the_paper_agree_with_each_other():
                 assert variants[name][benchmark] == pytest.approx(mean, abs=0.06), (model, name, benchmark)
     assert paper().difference("qwen3_4b", "no_arg", "bfcl") == pytest.approx(1.6)
     assert paper().difference("granite", "no_arg", "bfcl") is None
+    assert paper().difference("qwen3_4b", "full", "bfcl") is None
 
 
 def test_an_order_of_two_is_none(small):
