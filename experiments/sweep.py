@@ -14,6 +14,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from proverl.trainer.run_folder import TRACKING_FILE
 
 STATE_FILE = "state.json"  # in a job's folder
 _LOOK_SECONDS = 1.0  # between two looks at the jobs' states
+_AGAIN_SECONDS = 20.0  # before a job that should have stopped is asked again
 _TAG_LENGTH = 5000
 
 
@@ -105,7 +107,9 @@ def end_with_sweep() -> None:
     def watch() -> None:
         while os.read(0, 1024):
             pass
-        os.kill(os.getpid(), signal.SIGTERM)
+        while True:  # Python loses one that comes while it starts other processes
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(_AGAIN_SECONDS)
 
     Thread(target=watch, daemon=True).start()
 
