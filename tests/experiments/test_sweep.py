@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 from mlflow.tracking import MlflowClient
+from omegaconf import OmegaConf
 
 from experiments.compose import read
 from experiments.progress import Screen
@@ -141,14 +142,14 @@ def run(*arguments):
 
 
 def kill_one(runs, what):
-    """Kill -9 the job whose command has these words, once it says that it runs."""
+    """Kill -9 the job whose command has these words, once it is recorded."""
     deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         for process in psutil.process_iter(["cmdline"]):
             words = process.info["cmdline"] or []
             if f"runs_dir={runs}" in words and what in words:
-                for state in runs.glob("jobs/*/state.json"):
-                    if "running" in state.read_text() and (state.parent / "mlflow.json").exists():
+                for config in runs.glob("jobs/*/config.yaml"):  # which a job writes once it has an MLflow run
+                    if f"stages={list(OmegaConf.load(config).stages)}".replace("'", "") == what:
                         process.kill()
                         return
         time.sleep(0.1)
