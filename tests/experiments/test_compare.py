@@ -226,7 +226,11 @@ def test_evaluations_of_two_checkpoints_are_two_variants(tmp_path, with_store):
     assert {one.name for one in found.variants} == {"default model.path=a", "default model.path=b"}
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", gzip.compress(b"{}"), gzip.compress(b"[1]")[:-4]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"garbage", gzip.compress(b"{}", mtime=0), gzip.compress(b"[1]", mtime=0)[:-4]],
+    ids=["empty", "garbage", "another schema", "cut short"],
+)
 def test_a_run_whose_attempts_are_damaged_is_left_out_and_named(tmp_path, with_store, content):
     folder = with_store(tmp_path)
     whole, damaged = (record(folder, Made(seed=seed, tasks=2, steps=0)) for seed in (0, 1))
