@@ -97,6 +97,9 @@ def search(
     settings, sweep = settings_of(values), running()
     space = free(settings, given)
     study = _study(sweep, {key: float(OmegaConf.select(composed(given), key)) for key in space})
+    for earlier in study.trials:  # what this command found when it was typed before
+        if folder := earlier.user_attrs.get("folder"):
+            sweep.add(Path(folder), [*given, *_written(earlier.params)])
     kept: Kept | None = None
     while _goes_on(study, settings):
         trial = _next(study, sweep.config.seed)
@@ -120,11 +123,11 @@ def search(
         else:  # not told to the study, so that the same command tries it again
             sweep.screen.say("The search can't go on without its first run.")
             return
-    _show(study, given, sweep)
+    _show(study, given, sweep, {0: kept.own} if kept else {})
 
 
 def _written(weights: Mapping[str, float]) -> list[str]:
-    return [f"{key}={value:g}" for key, value in weights.items()]
+    return [f"{key}={round(value, 6):g}" for key, value in weights.items()]
 
 
 def _not_trained(study: "Study", trial: "Trial", least: float) -> str:
@@ -225,7 +228,7 @@ def _success(folder: Path) -> dict[str, float] | None:
     return found
 
 
-def _show(study: "Study", given: Sequence[str], sweep: Sweep) -> None:
+def _show(study: "Study", given: Sequence[str], sweep: Sweep, agreement: Mapping[int, float]) -> None:
     """Print the trained weightings, best first; write them beside the sweep's result and into its MLflow run."""
     from optuna.trial import TrialState
 
@@ -250,10 +253,10 @@ def _show(study: "Study", given: Sequence[str], sweep: Sweep) -> None:
         table.add_column(heading.removeprefix("reward."), justify="right")
     for row in rows:
         found = row["success"]
-        agreement = "" if row["agreement"] is None else f"{row['agreement']:.4f}"
+        ranked = "" if row["agreement"] is None else f"{row['agreement']:.4f}"
         interval = f"{found['difference']:+.3f} \\[{found['low']:+.3f}, {found['high']:+.3f}]"
         weights = [f"{value:g}" for value in row["weights"].values()]
-        table.add_row(str(row["proposal"]), *weights, agreement, f"{found['after']:.3f}", interval)
+        table.add_row(str(row["proposal"]), *weights, ranked, f"{found['after']:.3f}", interval)
     sweep.screen.console.print(table)
     path = sweep.folder / "search.json"
     path.write_text(json.dumps({"study": study.study_name, "trained": rows}, indent=1) + "\n")

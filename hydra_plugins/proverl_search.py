@@ -11,7 +11,7 @@ from hydra.core.plugins import Plugins
 from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
+from omegaconf import DictConfig, open_dict
 
 
 class RewardSearch(Sweeper):
@@ -32,7 +32,13 @@ class RewardSearch(Sweeper):
             return
         from experiments.search import search
 
-        search(self.settings, arguments, self._composed, self._run)
+        search(self.settings, arguments, self._config, self._run)
+
+    def _config(self, overrides: Sequence[str]) -> DictConfig:
+        composed = self._composed(overrides)
+        with open_dict(composed):
+            del composed["hydra"]
+        return composed
 
     def _composed(self, overrides: Sequence[str]) -> DictConfig:
         return self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))

@@ -146,8 +146,8 @@ def test_the_same_seed_proposes_the_same_also_after_a_kill(searched, tmp_path, w
     after, _, _ = run_search(runs, tools)
     assert [call[-2:] for call in before] == expected[:3]
     assert [call[-2:] for call in after] == expected[2:]
-    again, _, _ = run_search(runs, tools)
-    assert again == []  # all is there
+    again, sweep, _ = run_search(runs, tools)
+    assert again == [] and len(sweep.jobs) == 8  # all is there
 
 
 def test_a_run_that_fails_is_passed_over_but_not_the_first(tmp_path, with_store, tools):
