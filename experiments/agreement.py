@@ -14,6 +14,7 @@ from typing import Any
 from experiments.attempts import FOLDER as ATTEMPTS
 from experiments.attempts import read_attempts
 from experiments.report import PARTS
+from proverl.evals.over_seeds import holm
 from proverl.evals.record import Record
 from proverl.evals.statistics import compare
 
@@ -60,14 +61,12 @@ def compared(client: Any, then: Any, now: Any, folder: Path) -> list[Agreement]:
 
 
 def judged(found: Sequence[Agreement]) -> list[Agreement]:
-    """The figures with their verdict, by Holm's step-down procedure over those that are not equal."""
-    verdicts: dict[int, str] = {}
-    tested = sorted((one.p, place) for place, one in enumerate(found) if one.verdict == "within noise")
-    for rank, (p, place) in enumerate(tested):
-        if p * (len(tested) - rank) > _LEVEL:
-            break  # nor do those after it differ
-        verdicts[place] = "not"
-    return [replace(one, verdict=verdicts.get(place, one.verdict)) for place, one in enumerate(found)]
+    """The figures with their verdict, by Holm's correction over those that are not equal."""
+    corrected = iter(holm([one.p for one in found if one.verdict == "within noise"]))
+    return [
+        replace(one, verdict="not") if one.verdict == "within noise" and next(corrected) <= _LEVEL else one
+        for one in found
+    ]
 
 
 def paired(

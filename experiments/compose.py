@@ -15,7 +15,6 @@ from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from difflib import get_close_matches
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -30,8 +29,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
 from experiments.config import Config, ConfigError, keys_of, typed, unknown_key
-
-CONF = Path(__file__).parents[1] / "conf"
+from experiments.options import CONF, groups
 
 
 @dataclass(frozen=True)
@@ -202,15 +200,6 @@ def _without_hydra(whole: DictConfig) -> DictConfig:
     return whole
 
 
-def groups() -> dict[str, list[str]]:
-    """The config groups and the names of their options."""
-    return {
-        folder.name: sorted(file.stem for file in folder.glob("*.yaml"))
-        for folder in sorted(CONF.iterdir())
-        if folder.is_dir() and folder.name != "hydra"
-    }
-
-
 def _override(overrides: Sequence[str]) -> list[Override]:
     try:
         return OverridesParser.create().parse_overrides(list(overrides))
@@ -247,7 +236,7 @@ def _sentence(error: Exception, overrides: Sequence[str]) -> str:
 
 def _unknown_option(missing: str) -> str:
     group, _, name = missing.rpartition("/")
-    options = groups().get(group, [])
+    options = groups().get(group, ())
     near = get_close_matches(name, options, 1)
     hint = f"did you mean {near[0]}? It has" if near else "it has"
     return f"{group} has no option {name!r}; {hint} {', '.join(options)}." if options else f"conf/{missing} is missing."

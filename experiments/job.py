@@ -141,15 +141,8 @@ def _tracked(config: Config, folder: Path, screen: Screen, tags: Mapping[str, st
     (folder / PROVENANCE).write_text(json.dumps(made_with, indent=1))
     for path in (folder / PROVENANCE, *write_changes(folder)):
         tracker.artifact(path, "provenance")
-    try:
+    with tracker.ended():
         yield tracker
-    except KeyboardInterrupt:
-        tracker.close("KILLED")
-        raise
-    except BaseException:
-        tracker.close("FAILED")
-        raise
-    tracker.close("FINISHED")
 
 
 def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracker: Tracker, screen: Screen) -> Path:

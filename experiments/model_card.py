@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from experiments.cache import Entry
-from experiments.compose import composed, groups
+from experiments.compose import composed
 from experiments.config import Config, typed
 from experiments.cost import duration
+from experiments.options import groups
 from experiments.pipeline import flat
 from experiments.provenance import model_folder
 from experiments.requirements import MODEL, last_trained

@@ -60,12 +60,21 @@ _WIDEST = 60  # characters of a summary that is no sentence
 
 
 @cache
-def options() -> dict[str, tuple[Option, ...]]:
-    """The options of each group, by name of the group, in alphabetical order."""
+def groups() -> dict[str, tuple[str, ...]]:
+    """The names of each group's options, by name of the group, in alphabetical order."""
     return {
-        folder.name: tuple(_option(folder.name, file) for file in sorted(folder.glob("*.yaml")))
+        folder.name: tuple(sorted(file.stem for file in folder.glob("*.yaml")))
         for folder in sorted(CONF.iterdir())
         if folder.is_dir() and folder.name != "hydra"
+    }
+
+
+@cache
+def options() -> dict[str, tuple[Option, ...]]:
+    """The options of each group, in the order of `groups`."""
+    return {
+        group: tuple(_option(group, CONF / group / f"{name}.yaml") for name in names)
+        for group, names in groups().items()
     }
 
 

@@ -16,6 +16,7 @@ from experiments.config import Config
 from experiments.requirements import ALL_CODE
 from proverl.core import Json
 from proverl.trainer import model_path
+from proverl.trainer.machine import config_file, gpus_and_driver
 
 ROOT = Path(__file__).parents[1]
 FILE = "provenance.json"  # in a job's folder
@@ -43,13 +44,13 @@ def provenance() -> dict[str, str]:
 def hardware() -> dict[str, str]:
     """This machine: CPU, cores that this process may use, memory, GPUs and their driver."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    gpus = _gpus()
+    gpus, driver = gpus_and_driver()
     return {
         "hardware.cpu": f"{_cpu()}, {platform.machine()}",
         "hardware.cores": str(cores),
         "hardware.memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
-        "hardware.gpus": ", ".join(name for name, _ in gpus) or "none",
-        "hardware.driver": gpus[0][1] if gpus else "none",
+        "hardware.gpus": ", ".join(gpu.name for gpu in gpus) or "none",
+        "hardware.driver": driver or "none",
     }
 
 
@@ -86,8 +87,6 @@ def model_folder(path: str | Path) -> Path | None:
     """Where a model's files are: the folder itself, or that of a Hugging Face id in the cache."""
     if Path(path).is_dir():
         return Path(path)
-    from proverl.trainer.machine import config_file
-
     file = config_file(str(path))
     return file.parent if file else None
 
@@ -113,16 +112,6 @@ def _cpu() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
-
-
-def _gpus() -> list[tuple[str, str]]:
-    """Name and driver of each NVIDIA GPU here."""
-    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
-    try:
-        lines = subprocess.run(query, capture_output=True, text=True, check=True, timeout=5).stdout.splitlines()
-    except (OSError, subprocess.SubprocessError):
-        return []
-    return [(name.strip(), driver.strip()) for name, _, driver in (line.partition(",") for line in lines)]
 
 
 def _git(*arguments: str) -> str | None:

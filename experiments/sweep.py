@@ -162,14 +162,8 @@ class Sweep:
         os.environ[IN_SWEEP] = json.dumps({"id": self.id, "name": self.name, "run": tracker.run_id})
         _RUNNING.append(self)
         try:
-            with self._told(tracker):
+            with tracker.ended(), self._told(tracker):
                 yield
-        except KeyboardInterrupt:
-            tracker.close("KILLED")
-            raise
-        except BaseException:
-            tracker.close("FAILED")
-            raise
         finally:
             del os.environ[IN_SWEEP]
             _RUNNING.pop()
@@ -177,7 +171,8 @@ class Sweep:
             folder = Path(self.config.runs_dir) / "jobs" / name
             if (folder / TRACKING_FILE).exists():
                 Tracker(self.config, folder, screen.say).close("FAILED")
-        tracker.close("FAILED" if failed else "FINISHED")
+        if failed:
+            tracker.close("FAILED")
 
     def states(self) -> dict[str, dict[str, str]]:
         """How each job stands."""

@@ -10,8 +10,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -164,6 +164,19 @@ class Tracker:
         self._client.create_model_version(
             name, source, self.run_id, tags=dict(tags) | folder_tag, description=text, await_creation_for=0
         )
+
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """End the run as the block ends: finished, failed, or killed by Ctrl-C."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.close("KILLED")
+            raise
+        except BaseException:
+            self.close("FAILED")
+            raise
+        self.close("FINISHED")
 
     def close(self, status: str) -> None:
         """End the run as FINISHED, FAILED or KILLED."""

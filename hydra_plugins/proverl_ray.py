@@ -77,14 +77,14 @@ def _ray(address: str, cpus: float) -> Iterator[None]:
     import ray
 
     # a private Ray is made as the trainer makes its own: able to start on a busy machine
-    from proverl.trainer.cluster import _PRIVATE, _light_ray
+    from proverl.trainer.cluster import PRIVATE, light_ray
 
     with TemporaryDirectory(prefix="proverl-", dir="/tmp", ignore_cleanup_errors=True) as place:  # short, for sockets
         if address:
             ray.init(address, logging_level="error")
         else:
-            _light_ray()
-            os.environ |= _PRIVATE
+            light_ray()
+            os.environ |= PRIVATE
             slots = max(cpus, os.cpu_count() or 1)
             ray.init("local", num_cpus=slots, include_dashboard=False, logging_level="error", _temp_dir=place)
         try:

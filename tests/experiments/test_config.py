@@ -4,8 +4,9 @@ from itertools import product
 import pytest
 from omegaconf import OmegaConf
 
-from experiments.compose import CONF, check, composed, groups, read
+from experiments.compose import check, composed, read
 from experiments.config import Config, ConfigError, keys_of, typed
+from experiments.options import CONF, groups
 from proverl.reward import OwnReward
 
 OVERLAYS = groups()["experiment"]

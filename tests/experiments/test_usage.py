@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.compose import composed, groups
+from experiments.compose import composed
 from experiments.config import Config, keys_of
 from experiments.options import chosen, options, run_settings
 from experiments.usage import answered
@@ -14,8 +14,7 @@ from experiments.usage import answered
 ROOT = Path(__file__).parents[2]
 
 
-def test_options_are_those_of_the_config_and_each_says_what_it_is():
-    assert {group: [one.name for one in found] for group, found in options().items()} == groups()
+def test_every_option_says_what_it_is():
     assert all(one.summary for found in options().values() for one in found)
 
 

@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 import tempfile
 from dataclasses import replace
 from threading import Event
@@ -15,8 +17,8 @@ from proverl.trainer import ModelConfig, TrainerConfig, preflight
 SECONDS = 300  # for what a busy machine is slow at; Ray would give up, or start a process again, after 30 or 60
 
 NVIDIA_SMI = """#!/bin/sh
-echo '0, 81559, 81079, 570.86.10'
-echo '1, 81559, 1000, 570.86.10'
+echo '0, 81559, 81079, 570.86.10, NVIDIA H100'
+echo '1, 81559, 1000, 570.86.10, NVIDIA H100'
 """
 
 
@@ -53,11 +55,11 @@ def start_head(patch, short):
     from ray._private import services, utils
     from ray.cluster_utils import Cluster
 
-    from proverl.trainer.cluster import _light_ray
+    from proverl.trainer.cluster import light_ray
 
     for module, name in ((services, "start_raylet"), (utils, "get_dashboard_dependency_error")):
         patch.setattr(module, name, getattr(module, name))  # to be put back
-    _light_ray()
+    light_ray()
     patch.setattr(preflight, "_ANSWER_SECONDS", SECONDS)
     head = {"num_cpus": 1, "include_dashboard": False, "labels": {"proverl": "episodes"}}
     return Cluster(initialize_head=True, head_node_args=head)
@@ -172,3 +174,21 @@ def test_synthesis_on_its_nodes_makes_the_same_bytes_as_one_process(joined, clus
 def test_an_error_of_a_worker_there_is_raised_here(joined, cluster):
     with Workers(ray=cluster.address).map() as pool, pytest.raises(ValueError, match="math domain"):
         list(pool(math.sqrt, [1, -1]))
+
+
+_STARTS_ITS_OWN = """
+import sys
+from pathlib import Path
+import ray
+from proverl.trainer.cluster import _private
+with _private(1, Path(sys.argv[1])):
+    print(ray.cluster_resources()["GPU"])
+"""
+
+
+def test_a_run_on_the_cpu_has_a_ray_of_its_own_whatever_the_address_says():
+    variables = os.environ | {"RAY_ADDRESS": "127.0.0.1:9"}  # nobody is there
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as short:
+        command = [sys.executable, "-c", _STARTS_ITS_OWN, short]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=600)
+    assert done.stdout == "1.0\n", done.stderr

@@ -58,8 +58,8 @@ def test_the_job_of_kuberay_asks_for_what_the_profile_trains_on():
 
 
 LIGHT_RAY = """
-from proverl.trainer.cluster import _light_ray
-_light_ray()  # else a busy machine is too slow for it
+from proverl.trainer.cluster import light_ray
+light_ray()  # else a busy machine is too slow for it
 from ray.scripts.scripts import main
 main()"""
 STUBS = {

@@ -68,14 +68,17 @@ def nvidia_smi(folder: Path, monkeypatch, answer: str) -> None:
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
-TWO = "0, 81559, 81079, 570.86.10\n1, 81559, 1000, 570.86.10\n"
+TWO = "0, 81559, 81079, 570.86.10, NVIDIA H100\n1, 81559, 1000, 570.86.10, NVIDIA H100\n"
 
 
 def test_gpus_and_driver_are_those_of_nvidia_smi(needs, tmp_path, monkeypatch):
     nvidia_smi(tmp_path, monkeypatch, TWO)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     machine = look(needs)
-    assert machine.gpus == (Gpu(0, 81559 << 20, 81079 << 20), Gpu(1, 81559 << 20, 1000 << 20))
+    assert machine.gpus == (
+        Gpu(0, 81559 << 20, 81079 << 20, "NVIDIA H100"),
+        Gpu(1, 81559 << 20, 1000 << 20, "NVIDIA H100"),
+    )
     assert machine.driver == "570.86.10"
 
 

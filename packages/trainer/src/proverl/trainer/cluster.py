@@ -21,7 +21,7 @@ from proverl.trainer.run_folder import private_folder
 
 EPISODES = ("proverl", "episodes")  # label of nodes that run episodes: ray start --labels=proverl=episodes
 _UNUSED = ("metrics_agent_port", "metrics_export_port", "dashboard_agent_listen_port")  # Ray writes -1 for them
-_PRIVATE = {
+PRIVATE = {  # of a Ray of one's own
     "RAY_prestart_worker_first_driver": "0",  # else each CPU slot gets an idle worker
     "RAY_worker_niceness": "0",  # else other programs starve the training
     # a busy machine is slow: Ray gives a worker 60 s to import all it needs, then starts another, without end
@@ -55,10 +55,11 @@ def ray_cluster(config: DictConfig, run: Path) -> Iterator[None]:
 @contextmanager
 def _private(ranks: int, folder: Path) -> Iterator[None]:
     """A Ray whose "GPU" slots stand for ranks, with as few processes as it has; it dies with this process."""
-    _light_ray()
-    os.environ |= _PRIVATE
+    light_ray()
+    os.environ |= PRIVATE
     try:
         ray.init(
+            "local",  # whatever RAY_ADDRESS names
             num_cpus=4 * ranks + 4,  # slots that verl's placement groups ask for, not cores
             num_gpus=ranks,
             include_dashboard=False,
@@ -97,7 +98,7 @@ def end_with_any(workers: Sequence[Any], over: Event) -> None:
             pass
 
 
-def _light_ray() -> None:
+def light_ray() -> None:
     """Have a private Ray start its agents as in its minimal installation, and not wait until they have started.
 
     Ray gives its agents 15 s to import all they need and to say on which ports they listen; on a busy machine that is

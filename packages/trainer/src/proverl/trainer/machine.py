@@ -19,11 +19,12 @@ _SECONDS = 5.0  # for a connection, and for nvidia-smi
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU: its place in nvidia-smi's list, and bytes of its memory."""
+    """One GPU: its place in nvidia-smi's list, bytes of its memory, and its name."""
 
     index: int
     total: int
     free: int
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Machine:
 
 def look(needs: Needs) -> Machine:
     """Find out what this machine offers."""
-    gpus, driver = _gpus_and_driver() if needs.gpus else ((), "")
+    gpus, driver = gpus_and_driver() if needs.gpus else ((), "")
     temporary = tempfile.gettempdir()
     return Machine(
         name=socket.gethostname(),
@@ -86,15 +87,16 @@ def look(needs: Needs) -> Machine:
     )
 
 
-def _gpus_and_driver() -> tuple[tuple[Gpu, ...], str]:
+def gpus_and_driver() -> tuple[tuple[Gpu, ...], str]:
     """All GPUs and the driver's version, as nvidia-smi tells them; none where it is not or fails."""
-    query = ["nvidia-smi", "--query-gpu=index,memory.total,memory.free,driver_version", "--format=csv,noheader,nounits"]
+    wanted = "index,memory.total,memory.free,driver_version,name"
+    query = ["nvidia-smi", f"--query-gpu={wanted}", "--format=csv,noheader,nounits"]
     try:
         lines = subprocess.run(query, capture_output=True, text=True, check=True, timeout=_SECONDS).stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
         return (), ""
     rows = [[part.strip() for part in line.split(",")] for line in lines]
-    gpus = tuple(Gpu(int(row[0]), int(row[1]) << 20, int(row[2]) << 20) for row in rows)
+    gpus = tuple(Gpu(int(row[0]), int(row[1]) << 20, int(row[2]) << 20, row[4]) for row in rows)
     return gpus, rows[0][3] if rows else ""
 
 
