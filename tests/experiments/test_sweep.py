@@ -147,7 +147,7 @@ def kill_one(runs, what):
     while time.monotonic() < deadline:
         for process in psutil.process_iter(["cmdline"]):
             words = process.info["cmdline"] or []
-            if f"runs_dir={runs}" in words and what in words:
+            if f"runs_dir={runs}" in words and what in words and os.getsid(process.pid) == process.pid:
                 for config in runs.glob("jobs/*/config.yaml"):  # which a job writes once it has an MLflow run
                     if f"stages={list(OmegaConf.load(config).stages)}".replace("'", "") == what:
                         process.kill()
@@ -169,8 +169,8 @@ def check_a_failed_and_a_killed_job(runs, *launcher):
     result = json.loads(Path(said.splitlines()[-1]).read_text())
     assert [bool(job["failed"]) for job in result["jobs"]] == [True, True, False]
     api, experiment = client(runs)
-    # what is refused before it begins has no run of its own
-    assert [one.info.status for one in sweep_runs(api, experiment, result["id"])] == ["FAILED", "FINISHED"]
+    # what is refused before it begins has no run of its own; on Ray either of the others may begin first
+    assert sorted(one.info.status for one in sweep_runs(api, experiment, result["id"])) == ["FAILED", "FINISHED"]
 
 
 def test_a_job_that_fails_or_is_killed_stops_no_other(store):
