@@ -24,6 +24,7 @@ from rich.table import Table
 
 from experiments.config import RunError
 from experiments.store import opened, parsed
+from proverl.core import printable
 
 PAGE, FIGURES = "report.html", "figures.json"
 _FOLDER = "compare"  # in the runs folder, and among the artifacts
@@ -60,7 +61,7 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
         for shown in _tables(grid, console.width):
             console.print(shown)
     for sentence in sentences(found):
-        console.print(sentence, markup=False, soft_wrap=True)
+        console.print(printable(sentence), markup=False, soft_wrap=True)
     console.print(RULE, markup=False, soft_wrap=True, style="dim")
     folder = Path(arguments.output or Path(arguments.runs_dir) / _FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ def _lines(cell: Any) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    first, *below = map(escape, _lines(cell))
+    first, *below = (escape(printable(line)) for line in _lines(cell))
     return "\n".join(
         [f"[bold]{first}[/bold]" if cell.kind == "clear" else first, *(f"[dim]{one}[/dim]" for one in below)]
     )

@@ -5,18 +5,29 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import Environment, FileSystemLoader, Template
 
-from proverl.core import CallRecord, Episode, Json, MalformedCall, Task
+from proverl.core import CallRecord, Episode, MalformedCall, Task, call_text, printable
 
 PARTS = ("total", "validity", "coverage", "efficiency", "name", "arg")
 
 
 def page(title: str, lead: str, evaluated: Iterable[tuple[Task, Episode, bool]]) -> str:
     """Return the page for (task, episode, success) triples; `episode.reward` holds the parts."""
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     items = [_item(*one) for one in evaluated]
-    return environment.get_template("episodes.html.j2").render(title=title, lead=lead, parts=PARTS, items=items)
+    return template(Path(__file__).with_name("episodes.html.j2")).render(
+        title=title, lead=lead, parts=PARTS, items=items
+    )
+
+
+def template(path: Path) -> Template:
+    """A page's template: what fills it is escaped and printable."""
+
+    def shown(value: object) -> object:
+        return printable(value) if type(value) is str else value  # markup is ours
+
+    loader = FileSystemLoader(path.parent)
+    return Environment(loader=loader, autoescape=True, trim_blocks=True, finalize=shown).get_template(path.name)
 
 
 def _item(task: Task, episode: Episode, success: bool) -> dict[str, Any]:
@@ -53,11 +64,6 @@ def _call(record: CallRecord) -> dict[str, Any]:
     malformed = isinstance(call, MalformedCall)
     text = f"{call.text}\n({call.reason})" if isinstance(call, MalformedCall) else call_text(call.name, call.arguments)
     return {"calls": text, "ok": record.result.ok and not malformed, "result": _pretty(record.result.text())}
-
-
-def call_text(name: str, arguments: dict[str, Json]) -> str:
-    """A call as it would be written in Python."""
-    return f"{name}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
 
 
 def _pretty(text: str) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 from experiments.attempts import Attempts, read_attempts, rewarded_as
 from experiments.comparison.findings import Findings, Table, Variant
 from experiments.comparison.words import where
-from experiments.episodes import call_text, message_text
+from experiments.episodes import message_text
+from proverl.core import call_text
 from proverl.evals import Record
 
 PER_VARIANT = 3

@@ -102,6 +102,11 @@ class Table:
     rows: list[Row]
     reference: Variant
 
+    def papers(self, row: Row, figure: str) -> float | None:
+        """The paper's difference of a row's variant to the reference, in points; None where it reports none."""
+        variant, reference = (paper().variant(one.experiment) for one in (row.variant, self.reference))
+        return paper().difference(paper().beside(self.model), variant, reference, figure)
+
 
 @dataclass(frozen=True)
 class Components:

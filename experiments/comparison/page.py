@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from experiments.comparison.changed_episodes import changed
@@ -12,6 +11,7 @@ from experiments.comparison.findings import Components, Figure, Findings, Row, T
 from experiments.comparison.paper import paper
 from experiments.comparison.plots import COLOURS, plots
 from experiments.comparison.words import RULE, between, label, main_figures, number, sentences, unit, verdict, where
+from experiments.episodes import template
 from experiments.report import WINDOW
 from proverl.trainer.metrics import PARTS
 
@@ -48,9 +48,8 @@ class Grid:
 
 def page(found: Findings, command: str, sweep_command: str = "") -> str:
     """The report as HTML. `command` repeats the comparison, `sweep_command` its runs."""
-    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True)
     pictures = [(plot, [Markup(picture) for picture in plot.pictures]) for plot in plots(found)]
-    return environment.get_template("page.html.j2").render(
+    return template(Path(__file__).with_name("page.html.j2")).render(
         title=_title(found),
         sentences=list(sentences(found)),
         rule=RULE,
@@ -81,19 +80,19 @@ def against(found: Findings, short: bool = False) -> Iterator[Grid]:
         if not rows:
             continue
         beside = paper().beside(table.model)
-        theirs = [table.benchmark] if table.benchmark in paper().scores else list(paper().scores)
+        reported = [table.benchmark] if table.benchmark in paper().scores else list(paper().scores)
+        theirs = [name for name in reported if any(table.papers(row, name) is not None for row in rows)]
         columns = main_figures(table) if short else table.figures
         shown = [name for name in columns if any((one := row.figures.get(name)) and one.against for row in rows)]
-        caption = f"After training, minus {table.reference.name}: the same seeds and items. "
-        caption += f"The paper's columns are {paper().models[beside]}'s, variant minus the whole method, in points"
-        caption += (
-            ""
-            if beside == table.model
-            else f"; compare signs and order with them, not sizes: {table.model} is another model"
-        )
+        caption = f"After training, minus {table.reference.name}: the same seeds and items."
+        if theirs:
+            caption += f" The paper's columns are {paper().models[beside]}'s, in points"
+            if beside != table.model:
+                caption += f"; compare signs and order with them, not sizes: {table.model} is another model"
+            caption += "." if table.benchmark in paper().scores else ", and these are other tasks."
         yield Grid(
             f"Against {table.reference.name}: {_where(table)}",
-            caption + ("" if table.benchmark in paper().scores else ", and these are other tasks") + ".",
+            caption,
             [
                 *("variant", "items"),
                 *(_heading(table, name) for name in shown),
@@ -104,7 +103,7 @@ def against(found: Findings, short: bool = False) -> Iterator[Grid]:
                     Cell(row.variant.name, (_seeds(row), row.note)),
                     Cell(str(row.items), (f"{row.failed} failed",) if row.failed else ()),
                     *(_difference(table, name, row.figures.get(name)) for name in shown),
-                    *(_papers(beside, row, name) for name in theirs),
+                    *(_papers(table, row, name) for name in theirs),
                 ]
                 for row in rows
             ],
@@ -121,8 +120,8 @@ def _difference(table: Table, name: str, one: Figure | None) -> Cell:
     return Cell(number(one.against.difference.mean, of, True), below, "noise" if told else "clear")
 
 
-def _papers(model: str, row: Row, name: str) -> Cell:
-    found = paper().difference(model, paper().variant(row.variant.experiment), name)
+def _papers(table: Table, row: Row, name: str) -> Cell:
+    found = table.papers(row, name)
     return Cell("" if found is None else f"{found:+.1f}".replace("-", "−"), (), "paper")
 
 

@@ -31,15 +31,15 @@ class Paper:
         """The paper's model whose figures stand beside a run's: the same one, or that of the ablations."""
         return model if model in self.variants else self.ablated
 
-    def difference(self, model: str, variant: str, figure: str) -> float | None:
-        """A variant minus the whole method, in points, for the paper's model `model`; None where it reports none.
+    def difference(self, model: str, variant: str, reference: str, figure: str) -> float | None:
+        """A variant minus the reference, in points, for the paper's model `model`; None where it reports none.
 
-        None also for the whole method itself: what ours differ in from it, the paper has not.
+        None also for the reference itself: what ours differ in from it, the paper has not.
         """
-        if variant == "full":
+        if variant == reference:
             return None
-        found, full = (self.variants[model].get(name, {}).get(figure) for name in (variant, "full"))
-        return None if found is None or full is None else found - full
+        found, other = (self.variants[model].get(name, {}).get(figure) for name in (variant, reference))
+        return None if found is None or other is None else found - other
 
 
 @cache

@@ -273,8 +273,7 @@ def _bar(table: Table, name: str, rows: Sequence[tuple[Row, Figure]], colours: M
             axes.barh(at, mean, 0.62, facecolor=face, edgecolor=colour, alpha=0.75, linewidth=1)
             axes.plot([low, high], [at, at], color=_INK, linewidth=1.2)
             if table.benchmark in paper().scores and name == paper().scores[table.benchmark]:
-                model, variant = paper().beside(table.model), paper().variant(row.variant.experiment)
-                theirs = paper().difference(model, variant, table.benchmark)
+                theirs = table.papers(row, table.benchmark)
                 if theirs is not None:
                     axes.plot(theirs, at, "D", markersize=5, markerfacecolor="none", markeredgecolor=_SOFT)
         axes.axvline(0, color=_SOFT, linewidth=0.8)

@@ -84,7 +84,7 @@ def verdict(found: Figure) -> str:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How alike our differences to the whole method and the paper's are ordered, over `n` variants (Kendall's tau)."""
+    """How alike our differences to the reference and the paper's are ordered, over `n` variants (Kendall's tau)."""
 
     ours: str
     theirs: str
@@ -99,13 +99,10 @@ def agreement(table: Table) -> Agreement | None:
 
     theirs = table.benchmark if table.benchmark in paper().scores else "bfcl"
     ours = paper().scores.get(table.benchmark, table.headline)
-    model = paper().beside(table.model)
     pairs = [
         (found.against.difference.mean, expected)
         for row in table.rows
-        if (found := row.figures.get(ours))
-        and found.against
-        and (expected := paper().difference(model, paper().variant(row.variant.experiment), theirs)) is not None
+        if (found := row.figures.get(ours)) and found.against and (expected := table.papers(row, theirs)) is not None
     ]
     if len(pairs) < 3:
         return None

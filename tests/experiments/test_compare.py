@@ -268,6 +268,10 @@ def test_differences_stand_beside_the_papers(ids, small):
     grid = grids["Against main: bfcl, qwen3_4b"]
     ours = dict(zip(grid.headings, [cell.text for cell in grid.rows[0]], strict=True))
     assert ours["accuracy, %"] == "−37.5" and ours["paper: BFCL multi-turn"] == "−6.6"
+    (grid,) = against(findings(chosen(ids, "sweep", "other tasks").runs, reference="no_efficiency"))
+    rows = texts(grid)
+    assert grid.headings[-3:] == ["paper: BFCL multi-turn", "paper: tau2", "paper: T-Eval"]
+    assert (rows["default"][-3:], rows["sft"][-3:]) == (["+4.0", "+0.1", "+1.7"], ["+1.2", "−8.9", "−1.8"])
     (grid,) = against(small)
     assert "tiny is another model" in grid.caption
     assert dict(zip(grid.headings, grid.rows[0], strict=True))["paper: tau2"].text == "−0.1"
@@ -281,9 +285,10 @@ def test_figures_of_the_paper_agree_with_each_other():
             for benchmark, parts in strata.items():
                 mean = fmean(variants[name][f"{benchmark}/{part}"] for part in parts)
                 assert variants[name][benchmark] == pytest.approx(mean, abs=0.06), (model, name, benchmark)
-    assert paper().difference("qwen3_4b", "no_arg", "bfcl") == pytest.approx(1.6)
-    assert paper().difference("granite", "no_arg", "bfcl") is None
-    assert paper().difference("qwen3_4b", "full", "bfcl") is None
+    assert paper().difference("qwen3_4b", "no_arg", "full", "bfcl") == pytest.approx(1.6)
+    assert paper().difference("qwen3_4b", "no_arg", "sft", "bfcl") == pytest.approx(4.4)
+    assert paper().difference("granite", "no_arg", "full", "bfcl") is None
+    assert paper().difference("qwen3_4b", "full", "full", "bfcl") is None
 
 
 def test_an_order_of_two_is_none(small):

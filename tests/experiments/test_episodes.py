@@ -1,5 +1,22 @@
-from experiments.episodes import page
-from proverl.core import Call, CallRecord, Episode, ErrorCode, GroundTruth, MalformedCall, Result, Step, Task, TaskKind
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from experiments.episodes import page, template
+from proverl.core import (
+    Call,
+    CallRecord,
+    Episode,
+    ErrorCode,
+    GroundTruth,
+    MalformedCall,
+    Result,
+    Step,
+    Task,
+    TaskKind,
+    printable,
+)
 
 TASK = Task(
     id="heldout-0-1",
@@ -72,3 +89,39 @@ def test_an_abstention_has_a_reward_and_no_parts():
 def test_success_is_said():
     assert '<span class="good">yes</span>' in shown(success=True)
     assert '<span class="bad">no</span>' in shown(success=False)
+
+
+ACTS = "\x1b[2J\x00\u202egnp.exe\r\ud800\x9b"
+
+
+def test_what_a_text_would_do_to_a_terminal_or_a_page_is_written_out(tmp_path):
+    assert printable(ACTS) == r"\x1b[2J\x00\u202egnp.exe\r\ud800\x9b"
+    assert printable("two\n\tlines, \u00e9, \u05e9\u05dc\u05d5\u05dd, \U0001f469\u200d\U0001f680") == (
+        "two\n\tlines, \u00e9, \u05e9\u05dc\u05d5\u05dd, \U0001f469\u200d\U0001f680"
+    )
+    (tmp_path / "page.j2").write_text("<i>{{ text }}</i>")
+    assert template(tmp_path / "page.j2").render(text=f"<b>{ACTS}") == f"<i>&lt;b&gt;{printable(ACTS)}</i>"
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_printable_text_can_be_written_and_acts_on_nothing(text):
+    shown = printable(text)
+    shown.encode()
+    assert not {unicodedata.category(one) for one in shown.replace("\n", "").replace("\t", "")} & {
+        "Cc",
+        "Zl",
+        "Zp",
+        "Cs",
+    }
+    assert not {unicodedata.bidirectional(one) for one in shown} & {
+        "LRE",
+        "RLE",
+        "LRO",
+        "RLO",
+        "PDF",
+        "LRI",
+        "RLI",
+        "FSI",
+        "PDI",
+    }
+    assert printable(shown) == shown

@@ -3,6 +3,7 @@
 from proverl.core.episode import CallRecord, Episode, StopReason, Transcript
 from proverl.core.ground_truth import Edge, GroundTruth, Step, find_references, follow, reference, resolve
 from proverl.core.json import Json, canonical_json, json_equal
+from proverl.core.reading import call_text, printable, shortened
 from proverl.core.task import Task, TaskKind, task_from_json, task_to_json
 from proverl.core.tool import Call, ErrorCode, MalformedCall, Result, Tool
 
@@ -22,12 +23,15 @@ __all__ = [
     "TaskKind",
     "Tool",
     "Transcript",
+    "call_text",
     "canonical_json",
     "find_references",
     "follow",
     "json_equal",
+    "printable",
     "reference",
     "resolve",
+    "shortened",
     "task_from_json",
     "task_to_json",
 ]

@@ -12,7 +12,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from proverl.core import Json, MalformedCall, StopReason, Task
+from proverl.core import MalformedCall, StopReason, Task, call_text, printable, shortened
 from proverl.trainer import rollouts
 from proverl.trainer.metrics import PARTS
 from proverl.trainer.rows import task_reader
@@ -98,9 +98,9 @@ def _one(paths: RunPaths, row: Mapping[str, Any]) -> rollouts.Rollout:
 
 def _print(rollout: rollouts.Rollout, task_of: Callable[[int], Task], width: int) -> None:
     place = f"step {rollout.step}, group {rollout.group}, rollout {rollout.rollout}"
-    console.print(Text(f"\n{place}: {rollout.episode.task_id}, {rollout.kind}", "bold underline"))
+    console.print(Text(printable(f"\n{place}: {rollout.episode.task_id}, {rollout.kind}"), "bold underline"))
     for what, text in lines(rollout, task_of(rollout.group), width):
-        console.print(Text(text, _STYLES[what]))
+        console.print(Text(printable(text), _STYLES[what]))
 
 
 def lines(rollout: rollouts.Rollout, task: Task, width: int) -> Iterator[tuple[str, str]]:
@@ -120,20 +120,12 @@ def lines(rollout: rollouts.Rollout, task: Task, width: int) -> Iterator[tuple[s
                 text = (
                     f"{call.text} ({call.reason})"
                     if isinstance(call, MalformedCall)
-                    else _called(call.name, call.arguments)
+                    else call_text(call.name, call.arguments)
                 )
                 yield "refused" if malformed or not record.result.ok else "call", f"  {text}"
-                yield "note", f"      -> {_short(record.result.text(), width)}"
-    expected = "; ".join(_called(step.name, step.arguments) for step in task.ground_truth.steps)
+                yield "note", f"      -> {shortened(record.result.text(), width)}"
+    expected = "; ".join(call_text(step.name, step.arguments) for step in task.ground_truth.steps)
     yield "note", f"expected: {expected or 'no call'}"
-
-
-def _called(name: str, arguments: Mapping[str, Json]) -> str:
-    return f"{name}({', '.join(f'{key}={json.dumps(value, ensure_ascii=False)}' for key, value in arguments.items())})"
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 @rescore_app.command()

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from proverl.core import Task, TaskKind
+from proverl.core import Task, TaskKind, printable
 from proverl.synth.data.dataset import count_rows, iter_rows, iter_tasks, misfits
 
 app = typer.Typer(help="Check, read and describe datasets of tasks.", no_args_is_help=True)
@@ -48,7 +48,7 @@ def verify(
     differ = rows = 0
     try:
         for what in (odd := misfits(path)):
-            console.print(Text(what))
+            console.print(Text(printable(what)))
         with Progress(console=console, transient=True) as progress:
             bar = progress.add_task(f"verifying {path.name}", total=count_rows(path))
             for row, name, found in verdicts(iter_rows(path), workers):
@@ -56,7 +56,7 @@ def verify(
                 rows += 1
                 differ += bool(found)
                 for what in found:
-                    progress.console.print(Text(f"row {row} ({name}): {what}"))
+                    progress.console.print(Text(printable(f"row {row} ({name}): {what}")))
     except (OSError, ValueError, ProcessesDied) as error:
         raise _fail(error) from None
     if not rows:
@@ -87,10 +87,10 @@ def show(
         raise _fail(f"{path} has no such row" + (f" of kind {kind}" if kind else ""))
     for number, task in chosen:
         world = f"{', '.join(task.servers) or 'no server'}, seed {task.seed}"
-        console.print(Text(f"\nrow {number}: {task.id}, {task.kind}, {world}", "bold underline"))
+        console.print(Text(printable(f"\nrow {number}: {task.id}, {task.kind}, {world}"), "bold underline"))
         try:
             for what, text in lines(task, width):
-                console.print(Text(text, _STYLES[what]))
+                console.print(Text(printable(text), _STYLES[what]))
         except (LookupError, TypeError, ValueError) as error:  # notes or references of another form
             raise _fail(f"{path}, row {number}: it cannot be shown: {error}") from None
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from proverl.core import Json, Step, Task, TaskKind, canonical_json
+from proverl.core import Json, Step, Task, TaskKind, call_text, canonical_json, shortened
 
 WIDTH = 160  # characters shown of a result
 _SHOWN = ("persona", "information", "missing", "irrelevant", "enums_stripped", "distractors", "teacher", "origin")
@@ -33,11 +33,10 @@ def lines(task: Task, width: int = WIDTH) -> Iterator[Line]:
 
 
 def _call(index: int, step: Step, sources: dict[str, Any], width: int) -> Iterator[Line]:
-    arguments = ", ".join(f"{name}={_value(value)}" for name, value in step.arguments.items())
-    yield "call", f"  [{index}] {step.name}({arguments})"
+    yield "call", f"  [{index}] {call_text(step.name, step.arguments, _value)}"
     for path, source in sources.items():
         yield "source", f"      {path}: {told(source)}"
-    yield "result", f"      -> {_short(canonical_json(step.returned), width)}"
+    yield "result", f"      -> {shortened(canonical_json(step.returned), width)}"
 
 
 def _recovery(recovery: Any, turn: int) -> Iterator[Line]:
@@ -45,10 +44,7 @@ def _recovery(recovery: Any, turn: int) -> Iterator[Line]:
     if recovery and recovery["turn"] == turn:
         call = recovery["call"]
         name, arguments = (call["name"], call["arguments"]) if isinstance(call, dict) else (call, {})
-        yield (
-            "refused",
-            f"  (refused: {name}({', '.join(f'{key}={_value(value)}' for key, value in arguments.items())})",
-        )
+        yield "refused", f"  (refused: {call_text(name, arguments, _value)}"
         yield "refused", f"      -> {recovery['code']}: {recovery['message']}; {recovery['kind']})"
 
 
@@ -70,10 +66,6 @@ def told(source: dict[str, Any]) -> str:
     if source["from"] == "derived":
         return f"{source['operation']} of {' and '.join(map(told, source['of']))}"
     return "the reference date" if source["from"] == "date" else str(source)
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _notes(task: Task) -> Iterator[Line]:
