@@ -70,8 +70,17 @@ def read(argv: Sequence[str]) -> Command:
     names, overrides = _written_out(arguments.overrides)
     swept = tuple(one.get_key_element() for one in _override(overrides) if one.is_sweep_override())
     jobs = tuple(_job(job) for job in _expand(overrides))
+    _refuse_doubles(jobs)
     options = [argument for argument in argv if argument not in arguments.overrides]
     return Command([*options, *overrides], jobs, "+".join(names or swept) or "single", swept)
+
+
+def _refuse_doubles(jobs: Iterable[Job]) -> None:
+    seen = set()
+    for job in jobs:
+        if (text := OmegaConf.to_yaml(job.composed)) in seen:
+            raise ConfigError(f"Two jobs of the sweep are the same: {' '.join(job.overrides)}.")
+        seen.add(text)
 
 
 def _job(overrides: Sequence[str]) -> Job:

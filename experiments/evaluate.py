@@ -10,6 +10,7 @@ killed command goes on where it was when it is typed again.
 """
 
 import runpy
+import signal
 import sys
 
 from experiments.usage import answered
@@ -18,6 +19,7 @@ from experiments.usage import answered
 def main() -> None:
     """Name the stages, then run."""
     if answer := answered(sys.argv[1:], evaluate=True):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` has enough of it
         print(answer)
         return
     if not any(argument.startswith("stages=") for argument in sys.argv[1:]):

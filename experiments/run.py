@@ -30,6 +30,7 @@ FAILED: list[Path] = []  # folder of a job that ended with a sentence
 def main() -> None:
     """Check the command line, then let Hydra run its jobs; a user's mistake ends with one sentence and exit code 2."""
     if answer := answered(sys.argv[1:]):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` has enough of it
         print(answer)
         return
     if not any(argument.startswith("-") and argument not in ("-m", "--multirun") for argument in sys.argv[1:]):

@@ -127,16 +127,23 @@ def _unfit(run: Any, files: Sequence[str]) -> str:
         return ended.get(run.info.status, f"is {run.info.status.lower()}")
     if "rerun.of" in run.data.tags:
         return f"is a rerun of {run.data.tags['rerun.of'][:8]}"
-    if files:
-        return ""
-    if any("/before" in name for name in run.data.metrics):
-        return "has no attempts among its artifacts: its command, typed again, adds them"
-    return "evaluated nothing"
+    evaluated = {
+        f"{when}-{name.partition('/')[0]}"
+        for name in run.data.metrics
+        if (when := name.rpartition("/")[2]) in ("before", "after")
+    }
+    if lost := evaluated - {_stem(file) for file in files}:
+        return f"lacks attempts among its artifacts ({', '.join(sorted(lost))}): its command, typed again, adds them"
+    return "" if files else "evaluated nothing"
+
+
+def _stem(file: str) -> str:
+    return Path(file).name.partition(".")[0]
 
 
 def _read(client: Any, run: Any, files: Sequence[str]) -> Run:
     key, tags = run.info.run_id, run.data.tags
-    local = {Path(file).name.partition(".")[0]: Path(client.download_artifacts(key, file)) for file in files}
+    local = {_stem(file): Path(client.download_artifacts(key, file)) for file in files}
     evaluations = {name: path for name, path in local.items() if name.startswith(_EVALUATION)}
     for path in evaluations.values():
         read_attempts(path)

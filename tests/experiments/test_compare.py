@@ -31,6 +31,9 @@ HOSTILE = "</div><script>alert('x')</script><img src=http://evil.example/x>"
 SWEEP = {"sweep.ab12": "small"}
 
 
+BOTH = ("heldout/success/before", "heldout/success/after")
+
+
 @pytest.fixture(scope="module")
 def ids(tmp_path_factory, with_store):
     """A store with a sweep of two variants by two seeds, runs of other kinds, and the ids of all of them."""
@@ -46,6 +49,7 @@ def ids(tmp_path_factory, with_store):
         "other tasks": Made("sft", 0, world=7, tasks=12, steps=0),
         "failed": Made("no_arg", 0, status="FAILED", evaluated=False, steps=0),
         "no attempts": Made("no_name", 0, evaluated=False, steps=0, metrics={"heldout/success/before": 0.5}),
+        "none after": Made("beta0", 0, trained=False, metrics=dict.fromkeys(BOTH, 0.5)),
         "4b": Made(
             "main", 0, tasks=6, steps=0, bfcl={"base": ([0, 0, 1, 0], [1, 0, 1, 1]), "miss_func": ([0, 0], [0, 1])}
         ),
@@ -106,7 +110,9 @@ def test_a_choice_of_nothing_is_one_sentence(ids, wanted, told):
 def test_what_cannot_be_compared_is_said_with_the_reason(ids):
     left = {one.name.rpartition("-")[0]: one.reason for one in chosen(ids).left_out}
     assert left["no_arg-tiny-s0"] == "failed"
-    assert left["no_name-tiny-s0"] == "has no attempts among its artifacts: its command, typed again, adds them"
+    lacks = "lacks attempts among its artifacts ({}): its command, typed again, adds them"
+    assert left["no_name-tiny-s0"] == lacks.format("before-heldout")
+    assert left["beta0-tiny-s0"] == lacks.format("after-heldout")  # else it would pass for an evaluation
     selection = chosen(ids)
     assert "Left out: no_arg" in list(sentences(findings(selection.runs, selection.left_out)))[-1]
 

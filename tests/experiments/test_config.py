@@ -157,6 +157,10 @@ def test_a_sweep_is_checked_whole():
     assert [(job.reward.beta, job.seed) for job in jobs] == [(0, 0), (0, 1), (0.5, 0), (0.5, 1)]
     assert "reward.beta is -1" in told("-m", "reward.beta=0,-1")
     assert [job.seed for job in check(["reward.beta=0", "-m", "seed=0,1"])] == [0, 1]
+    assert told("-m", "seed=0,1,0") == "Two jobs of the sweep are the same: seed=0."
+    assert (
+        told("-m", "reward.beta=0.5,0.50", "seed=1") == "Two jobs of the sweep are the same: reward.beta=0.5 seed=1."
+    )
 
 
 @pytest.mark.parametrize("key", ["trainer.steps", "sft.learning_rate", "seed", "model.path"])

@@ -1,5 +1,6 @@
 """What `--help` says, and that it is what the config is."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,11 @@ def test_help_is_printed_and_nothing_else(module, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{answered(['--help'], module.endswith('evaluate'))}\n"
     assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_of_help_may_have_enough_of_it():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "experiments.run", "--help"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()  # before anything is written
+    assert (process.stderr.read(), process.wait(60)) == (b"", -signal.SIGPIPE)
