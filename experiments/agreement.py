@@ -98,15 +98,18 @@ def _tasks(then: Any, now: Any) -> Iterator[Agreement]:
 
 
 def _evaluations(client: Any, then: Any, now: Any, folder: Path) -> Iterator[Agreement]:
-    names = [file.path for file in client.list_artifacts(then.info.run_id, ATTEMPTS)]
+    names, again = ([one.path for one in client.list_artifacts(run.info.run_id, ATTEMPTS)] for run in (then, now))
     for number, name in enumerate(names):
+        label = Path(name).name.removesuffix(".json.gz")
+        if name not in again:
+            yield Agreement(f"{label} items", "recorded", "none", verdict="not")
+            continue
         files = []
         for which, run in (("then", then), ("now", now)):
             place = folder / f"{which}-{number}"
             place.mkdir()
             files.append(Path(client.download_artifacts(run.info.run_id, name, str(place))))
         first, second = map(read_attempts, files)
-        label = Path(name).name.removesuffix(".json.gz")
         yield from paired(label, first.records, second.records, first.macro, first.shares)
 
 

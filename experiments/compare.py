@@ -23,6 +23,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.config import RunError
+from experiments.failures import sentence
 from experiments.store import opened, parsed
 from proverl.core import printable
 
@@ -37,8 +38,10 @@ def main() -> None:
     console = Console(highlight=False)
     try:
         _compare(arguments, console)
-    except RunError as error:
-        print(error, file=sys.stderr)
+    except Exception as error:
+        if (told := sentence(error)) is None:
+            raise
+        print(told, file=sys.stderr)
         sys.exit(2)
 
 
@@ -50,21 +53,21 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
     from experiments.comparison.recorded import find
     from experiments.comparison.words import RULE, sentences
 
+    folder = Path(arguments.output or Path(arguments.runs_dir) / _FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
     client = opened(arguments.uri)
     chosen = find(client, arguments.group, arguments.names, arguments.experiment, arguments.tag)
     if not chosen.runs:
         for one in chosen.left_out:
             console.print(f"Left out: {one.name} {one.reason}.", markup=False, soft_wrap=True)
-        raise RunError(f"No run in {arguments.uri} can be compared: `uv run python -m experiments.run` makes one.")
+        raise RunError(_nothing(arguments))
     found = findings(chosen.runs, chosen.left_out, arguments.reference)
     for grid in (*main_results(found), *gains(found, True), *against(found, True), *components(found)):
         for shown in _tables(grid, console.width):
             console.print(shown)
-    for sentence in sentences(found):
-        console.print(printable(sentence), markup=False, soft_wrap=True)
+    for told in sentences(found):
+        console.print(printable(told), markup=False, soft_wrap=True)
     console.print(RULE, markup=False, soft_wrap=True, style="dim")
-    folder = Path(arguments.output or Path(arguments.runs_dir) / _FOLDER)
-    folder.mkdir(parents=True, exist_ok=True)
     command = f"uv run python -m experiments.compare {shlex.join(sys.argv[1:])}".strip()
     _write(folder / PAGE, page(found, command, chosen.sweep_command))
     _write(folder / FIGURES, json.dumps(as_json(found), indent=1) + "\n")
@@ -77,6 +80,15 @@ def _compare(arguments: argparse.Namespace, console: Console) -> None:
             console.print(f"MLflow has no copy of it: {reason}", markup=False, soft_wrap=True)
     console.print(f"To read: {folder / PAGE}", markup=False, soft_wrap=True)
     console.print(str(folder / FIGURES), markup=False, soft_wrap=True)
+
+
+def _nothing(arguments: argparse.Namespace) -> str:
+    asked = [*arguments.names, *arguments.experiment, *arguments.tag]
+    if asked:
+        return f"No run in {arguments.uri} can be compared that is {' and '.join(asked)}: leave some of it out."
+    return (
+        f"No run of {arguments.group} in {arguments.uri} can be compared: `uv run python -m experiments.run` makes one."
+    )
 
 
 def _tables(grid: Any, width: int) -> Iterator[Table]:
@@ -95,11 +107,11 @@ def _tables(grid: Any, width: int) -> Iterator[Table]:
         room += widths[at]
     for number, piece in enumerate(pieces):
         last = number == len(pieces) - 1
-        title = grid.title if number == 0 else f"{grid.title} (continued)"
-        shown = Table(title=title, caption=grid.caption if last else None, title_justify="left", caption_justify="left")
-        shown.add_column(grid.headings[0])
-        for at in piece:
-            shown.add_column(grid.headings[at], justify="right")
+        title = escape(printable(grid.title if number == 0 else f"{grid.title} (continued)"))
+        caption = escape(printable(grid.caption)) if last else None
+        shown = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+        for at in (0, *piece):
+            shown.add_column(escape(printable(grid.headings[at])), justify="right" if at else "left")
         for row in grid.rows:
             shown.add_row(*(_text(row[at]) for at in (0, *piece)))
         yield shown

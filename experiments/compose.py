@@ -93,6 +93,8 @@ def _job(overrides: Sequence[str]) -> Job:
             "overlays."
         )
     alone = _without_hydra(whole)
+    if "experiment" not in alone:
+        raise ConfigError(f"experiment chooses nothing: it has {', '.join(groups()['experiment'])}.")
     return Job(tuple(overrides), alone, typed(alone))
 
 
@@ -110,7 +112,10 @@ def _searches(overrides: Sequence[str]) -> tuple[tuple[Job, ...], str, tuple[str
     keys = tuple(free(settings, overrides))
     if not keys:
         raise ConfigError("Nothing is left to search: the command sets every value of hydra.sweeper.space.")
-    return tuple(_job([*overrides, *corner]) for corner in corners(settings, overrides)), str(whole.experiment), keys
+    jobs = tuple(_job([*overrides, *corner]) for corner in corners(settings, overrides))
+    if "heldout" not in jobs[0].config.evals.benchmarks or not {"grpo", "evals"} <= set(jobs[0].config.stages):
+        raise ConfigError("A search trains and asks for held-out success: stages needs grpo and evals, evals heldout.")
+    return jobs, str(whole.experiment), keys
 
 
 def _written_out(overrides: Sequence[str]) -> tuple[list[str], list[str]]:

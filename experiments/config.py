@@ -5,7 +5,7 @@ value that does not fit, before anything expensive starts. Value rules stand in 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal, get_args, get_type_hints
@@ -219,6 +219,15 @@ def plain(config: Config) -> dict[str, Any]:
         name: one.as_config() for name, one in config.evals.benchmarks.items()
     }
     return values
+
+
+def dotted(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of nested groups, each with its dotted name; an empty group is a value."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from dotted(item, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
 
 
 def _booleans(values: Mapping[Any, Any], group: type, prefix: str = "") -> Iterable[str]:

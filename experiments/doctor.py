@@ -38,7 +38,8 @@ from proverl.trainer.preflight import checkpoint_bytes, problems
 
 app = typer.Typer(add_completion=False)
 
-_SECONDS = 2.5  # for what may hang: disks, connections, nvidia-smi
+_SECONDS = 10.0  # for what may hang: disks, nvidia-smi; on a busy machine also what does not
+_CONNECT_SECONDS = 1.25  # for a connection
 _RAY_SECONDS = 8.0  # more for a Ray at whose address somebody answers; asking it takes two seconds of a core
 _CPU_MEMORY = 6 * 2**30  # that the default run takes at its peak
 _PACKAGES = ("torch", "verl", "ray", "mlflow")
@@ -217,7 +218,7 @@ def _hub_problems() -> list[str]:
     if constants.HF_HUB_OFFLINE:
         return ["HF_HUB_OFFLINE is set, so nothing is fetched; to fetch: unset HF_HUB_OFFLINE"]
     try:
-        get_session().head(constants.ENDPOINT, timeout=_SECONDS / 2)
+        get_session().head(constants.ENDPOINT, timeout=_CONNECT_SECONDS)
     except Exception as error:  # whatever the client raises without a connection
         return [f"{constants.ENDPOINT} can't be reached ({error}): set model.path to a folder that has the weights"]
     return []
@@ -231,7 +232,7 @@ def _ray_problems() -> list[str]:
     try:
         if address != "auto":
             host, _, port = address.rpartition(":")
-            socket.create_connection((host.strip("[]"), int(port)), _SECONDS / 2).close()
+            socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
         subprocess.run(command, capture_output=True, text=True, timeout=_RAY_SECONDS, check=True)
     except subprocess.CalledProcessError as error:
         said = (error.stderr.strip() or error.stdout.strip() or "no reason").splitlines()[-1]
@@ -245,7 +246,7 @@ def _store_problems(uri: str) -> list[str]:
     if not uri.startswith("sqlite:///"):
         url = urlsplit(uri)
         try:
-            socket.create_connection((url.hostname or "", url.port or 80), _SECONDS / 2).close()
+            socket.create_connection((url.hostname or "", url.port or 80), _CONNECT_SECONDS).close()
         except (OSError, ValueError) as error:
             return [f"{uri} can't be reached ({error}): start it with `mlflow server`, or leave tracking.uri out"]
         return []

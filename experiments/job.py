@@ -17,7 +17,7 @@ from experiments.config import Config, ConfigError, plain
 from experiments.cost import conclusion, costs
 from experiments.evaluation_figures import tables as evaluation_tables
 from experiments.model_card import CARD, publish
-from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking
+from experiments.pipeline import Rows, Stage, compute, entries, flat, lacking, own
 from experiments.plan import plan
 from experiments.progress import Report, Screen
 from experiments.provenance import FILE as PROVENANCE
@@ -53,7 +53,7 @@ def job(
     who = config.model.name if config.policy.kind == "model" else f"the {config.policy.kind} policy"
     screen.say(f"{config.experiment}: {who}, seed {config.seed}, in {folder}")
     with _tracked(config, folder, screen, tags) as tracker:
-        _name_stages(folder, entries(config, stages, cache))
+        _name_stages(folder, own(config, stages, entries(config, stages, cache)))
         outputs = compute(config, stages, cache, screen, _Watch(tracker, config, screen), folder.name)
         for stage in stages:  # steps that another job computed belong to this run too
             if stage.rows and stage.output in outputs:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic_core import to_jsonable_python
 
 from experiments.cache import Entry, StageCache, code_digest, digest, file_digest
-from experiments.config import Config, ConfigError, plain
+from experiments.config import Config, ConfigError, dotted, plain
 from experiments.progress import Report, Screen
 from experiments.requirements import ALL_CODE
 from proverl.core import Json
@@ -142,6 +142,18 @@ def wanted(config: Config, stages: Sequence[Stage], found: Mapping[str, Entry]) 
     return list(coming.values())
 
 
+def own(config: Config, stages: Sequence[Stage], found: Mapping[str, Entry]) -> dict[str, Entry]:
+    """The outputs that are the job's: what it asks for, and what that is made from.
+
+    Others may be cached: a run of SFT alone has no part in a GRPO that another run went on with.
+    """
+    theirs = {stage.output for stage in wanted(config, stages, found)}
+    for stage in reversed(stages):
+        if stage.output in theirs:
+            theirs.update(stage.inputs(config))
+    return {name: entry for name, entry in found.items() if name in theirs}
+
+
 def lacking(config: Config, stages: Sequence[Stage], cache: StageCache) -> list[str]:
     """What this machine lacks for the stages that are not cached, a sentence each."""
     found = entries(config, stages, cache)
@@ -159,7 +171,7 @@ def compute(
     watch: Watch = lambda stage, folder, report: nullcontext(),
     job: str = "",
 ) -> dict[str, Entry]:
-    """Compute what the config asks for and the cache lacks; return the complete outputs by name.
+    """Compute what the config asks for and the cache lacks; return the job's complete outputs by name.
 
     `job` is kept in the manifests of what it made, with the profile and what was predicted.
 
@@ -175,7 +187,7 @@ def compute(
             screen.say(f"{stage.title}: cached in {entry.directory}")
             continue
         _compute_one(config, stage, found, cache, screen, watch, job)
-    return {name: entry for name, entry in found.items() if entry.done}
+    return {name: entry for name, entry in own(config, stages, found).items() if entry.done}
 
 
 def _compute_one(
@@ -214,14 +226,4 @@ def job_key(values: Mapping[str, Json]) -> str:
 
 def flat(config: Config) -> dict[str, Json]:
     """The config as dotted names and values."""
-    found: dict[str, Json] = {}
-
-    def walk(value: Json, name: str) -> None:
-        if isinstance(value, dict) and value:
-            for key, item in value.items():
-                walk(item, f"{name}.{key}" if name else key)
-        else:
-            found[name] = value
-
-    walk(plain(config), "")
-    return found
+    return dict(dotted(plain(config)))

@@ -64,14 +64,15 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Group:
         shown.add_column(heading, justify="right" if heading == "expected time" else "left", no_wrap=True)
     found, before = entries(config, stages, cache), past(config, cache)
     expected: dict[str, Cost] = {}
-    errors = []
+    errors, absent = [], False
     for stage in wanted(config, stages, found):
         entry = found[stage.output]
         state = "cached" if entry.done else "goes on" if stage.resumes and entry.partial.exists() else "to compute"
-        hours = 0.0
         if not entry.done and _impossible(config, stage):
+            absent = True
             shown.add_row(stage.name, entry.directory.name, state, "not here")
             continue
+        hours = 0.0
         if not entry.done:
             depends = dependencies(config, stage, found)["config"]
             expected[stage.output] = predicted(config, stage, depends, before)
@@ -80,7 +81,8 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Group:
         shown.add_row(stage.name, entry.directory.name, state, cost.duration(hours))
     shown.add_section()
     everything = cost.total(expected.values())
-    shown.add_row("all", "", "", cost.duration(everything.hours or 0.0))
+    known = cost.duration(everything.hours or 0.0)
+    shown.add_row("all", "", "", f"{known}, the rest not here" if absent else known)
     costs = cost.table("Expected cost", expected | {"all": everything}, cost.CAPTION)
     return Group(shown, *errors, *([costs] if expected else []))
 

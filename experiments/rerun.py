@@ -17,21 +17,23 @@ import os
 import signal
 import sys
 import tempfile
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from omegaconf import DictConfig, OmegaConf
 from rich.table import Table
+from yaml import YAMLError
 
 from experiments.agreement import Agreement, compared
-from experiments.config import Config, RunError, keys_of, typed
+from experiments.config import Config, RunError, StageName, dotted, keys_of, typed
 from experiments.progress import Screen
 from experiments.store import opened, parsed
 
 SCREEN = Screen()
-_OPEN = ("evals.", "policy.", "reward.")  # groups whose keys depend on what was chosen
+_OPEN = ("evals", "policy", "reward")  # groups whose keys depend on what was chosen
 
 
 def main() -> None:
@@ -47,11 +49,8 @@ def main() -> None:
     except KeyboardInterrupt:
         SCREEN.say("Stopped. The same command goes on from here.")
         sys.exit(130)
-    except Exception as error:
-        told = sentence(error)
-        if told is None:
-            raise
-        print(told, file=sys.stderr)
+    except Exception as error:  # the status of a traceback, 1, would say that a figure does not agree
+        print(sentence(error) or traceback.format_exc(), file=sys.stderr)
         sys.exit(2)
     sys.exit(0 if agrees else 1)
 
@@ -65,11 +64,10 @@ def rerun(run_id: str, uri: str, runs_dir: Path, screen: Screen) -> bool:
     client = opened(uri)
     run = find(client, run_id)
     with tempfile.TemporaryDirectory() as temporary:
-        saved = OmegaConf.load(artifact(client, run, "config.yaml", Path(temporary)))
+        saved = read_config(artifact(client, run, "config.yaml", Path(temporary)))
         artifact(client, run, "figures.json", Path(temporary))
-    assert isinstance(saved, DictConfig)
     fresh = _fresh_folder(runs_dir / "reruns", run.info.run_id)
-    config = repeated(saved, fresh, uri, screen)
+    config = with_stages_of(run.data.tags, repeated(saved, fresh, uri, screen))
     screen.say(f"Repeating run {run.info.run_id} ({run.info.run_name}) in {fresh}")
     fresh.mkdir(parents=True, exist_ok=True)
     for told in differing(run.data.tags, provenance() | model_hash(config)):
@@ -103,9 +101,28 @@ def artifact(client: Any, run: Any, name: str, folder: Path) -> Path:
     try:
         return Path(client.download_artifacts(run.info.run_id, name, str(folder)))
     except Exception as error:  # whatever the store says of a file that is not there
-        why = {"config.yaml": "it is no run of this harness, or a sweep: give one of its runs"}
+        why = {"config.yaml": "it is a sweep, no run of this harness, or its artifacts are gone: give another run"}
         reason = why.get(name, "it did not end, so there is nothing to compare with: type its own command again")
         raise RunError(f"Run {run.info.run_id} has no {name} ({reason}).") from error
+
+
+def read_config(file: Path) -> DictConfig:
+    """A run's recorded config. Raises RunError when it is damaged."""
+    try:
+        found = OmegaConf.load(file)
+    except (OSError, ValueError, YAMLError) as error:
+        raise RunError(f"The run's config.yaml is damaged ({str(error).splitlines()[0]}).") from error
+    if not isinstance(found, DictConfig):
+        raise RunError("The run's config.yaml is damaged (it holds no settings).")
+    return found
+
+
+def with_stages_of(tags: Mapping[str, str], config: Config) -> Config:
+    """The config with a stage for each output that the run had, also for those that it took from the cache."""
+    from experiments.stages import stages
+
+    had = {stage.name for stage in stages(config) if f"data.{stage.output}" in tags} | set(config.stages)
+    return replace(config, stages=tuple(name for name in get_args(StageName) if name in had))
 
 
 def repeated(saved: DictConfig, runs_dir: Path, uri: str, screen: Screen) -> Config:
@@ -114,15 +131,21 @@ def repeated(saved: DictConfig, runs_dir: Path, uri: str, screen: Screen) -> Con
     Settings that came later have today's default, which is said.
     """
     from experiments.compose import composed
+    from experiments.pipeline import flat
 
     today, absent = composed([]), object()
+    before = {name for name, _ in dotted(OmegaConf.to_container(saved))}
     for key in keys_of(Config):
-        if not key.startswith(_OPEN) and OmegaConf.select(saved, key, default=absent) is absent:
+        group = key.partition(".")[0]
+        key = group if group in _OPEN else key
+        if OmegaConf.select(saved, key, default=absent) is absent:
             value = OmegaConf.select(today, key, default=absent)
             if value is not absent:
                 OmegaConf.update(saved, key, value, force_add=True)
-                screen.say(f"The run's config has no {key}, which came later: it is {value} here.")
     config = typed(saved)
+    for key, value in flat(config).items():
+        if key not in before:
+            screen.say(f"The run's config has no {key}, which came later: it is {value} here.")
     return replace(config, plan=False, runs_dir=str(runs_dir), tracking=replace(config.tracking, uri=uri))
 
 

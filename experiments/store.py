@@ -1,5 +1,7 @@
 """The MLflow store that commands about recorded runs read."""
 
+import os
+import textwrap
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
@@ -15,19 +17,24 @@ def parsed(parser: ArgumentParser) -> Namespace:
     parser.add_argument("--uri", help="the tracking URI; by default the SQLite store in the runs folder")
     found = parser.parse_args()
     found.uri = found.uri or f"{_SQLITE}{found.runs_dir}/mlflow.db"
-    if found.uri.startswith(_SQLITE) and not Path(found.uri.removeprefix(_SQLITE)).exists():
+    if found.uri.startswith(_SQLITE) and not Path(found.uri.removeprefix(_SQLITE)).is_file():
         parser.error(f"{found.uri} is not there: run `uv run python -m experiments.run` first, or give --runs-dir.")
     return found
 
 
 def opened(uri: str) -> Any:
     """A client of the store. Raises RunError when it can't be read."""
+    # MLflow's own patience with a server that is not there is minutes
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
     from mlflow.tracking import MlflowClient
 
     try:
         client = MlflowClient(uri)
         client.search_experiments(max_results=1)
     except Exception as error:  # whatever a database or a server says
-        reason = str(error).splitlines()[0][:200].rstrip(".")
-        raise RunError(f"The store {uri} can't be read ({reason}): give --uri or --runs-dir of another.") from error
+        reason = textwrap.shorten(str(error).splitlines()[0], 200, placeholder=" ...")
+        raise RunError(
+            f"The store {uri} can't be read ({reason.rstrip('.')}): give --uri or --runs-dir of another."
+        ) from error
     return client

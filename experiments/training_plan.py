@@ -1,6 +1,6 @@
 """What `plan=true` says of the training: the final verl config, and memory and time of a step on each GPU."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from rich.table import Table
 
-from experiments.config import Config
+from experiments.config import Config, dotted
 from proverl.trainer import RunPaths, model_path, verl_config
 from proverl.trainer.estimate import SYMBOLS, Estimate, Gpu, Part, architecture, estimate
 from proverl.trainer.verl_config import grpo_defaults
@@ -26,18 +26,10 @@ def final_verl_config(config: Config, overrides: bool = True) -> DictConfig:
 
 def changed_settings(config: Config, final: DictConfig) -> dict[str, Any]:
     """What differs from verl's own defaults, by dotted name; what only follows from another setting is left out."""
-    before = dict(_dotted(OmegaConf.to_container(grpo_defaults(config.trainer))))
-    after = dict(_dotted(OmegaConf.to_container(final)))
+    before = dict(dotted(OmegaConf.to_container(grpo_defaults(config.trainer))))
+    after = dict(dotted(OmegaConf.to_container(final)))
     absent = object()
     return {key: value for key, value in after.items() if before.get(key, absent) != value}
-
-
-def _dotted(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping) and value:
-        for key, item in value.items():
-            yield from _dotted(item, f"{name}.{key}" if name else str(key))
-    else:
-        yield name, value
 
 
 def estimated(config: Config) -> Estimate | None:

@@ -137,7 +137,8 @@ def findings(runs: Sequence[Run], left_out: Sequence[LeftOut] = (), reference: s
     variants, repeated = _variants(runs)
     references = {model: _reference(variants, model, reference) for model in dict.fromkeys(v.model for v in variants)}
     if reference and reference not in {one.name for one in references.values()}:
-        raise RunError(f"--reference {reference} is none of the variants: {', '.join(one.name for one in variants)}.")
+        names = ", ".join(dict.fromkeys(one.name for one in variants))
+        raise RunError(f"--reference {reference} is none of the variants: {names}.")
     tables = [
         _table(model, benchmark, [one for one in variants if one.model == model], references[model])
         for model in references

@@ -1,6 +1,6 @@
 """Runs as MLflow recorded them: which ones a comparison is of, and what each has. Nothing but the store is read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,13 +101,18 @@ def _condition(tag: str) -> tuple[str, str]:
     return key, value
 
 
-def _named(client: Any, experiment_id: str, runs: Iterable[Any], name: str) -> list[Any]:
+def _named(client: Any, experiment_id: str, runs: Sequence[Any], name: str) -> list[Any]:
     """The runs that a name stands for."""
-    for run in runs:
-        tags = run.data.tags
-        if "sweep.id" in tags and (name in (tags["sweep.id"], tags["sweep"]) or run.info.run_id.startswith(name)):
-            return sweep_runs(client, experiment_id, name if name in tags.values() else tags["sweep.id"])
-    found = [run for run in runs if run.info.run_id.startswith(name) or run.info.run_name == name]
+    if not name:
+        raise RunError("A name is empty: give a run's or a sweep's, or nothing for all runs.")
+    if any(name in (run.data.tags.get("sweep.id"), run.data.tags.get("sweep")) for run in runs):
+        return sweep_runs(client, experiment_id, name)
+    begun = [run for run in runs if run.info.run_id.startswith(name)]
+    if len(begun) > 1:
+        raise RunError(f"{name} is the start of {len(begun)} runs: give more of the id.")
+    if begun and "sweep.id" in begun[0].data.tags:
+        return sweep_runs(client, experiment_id, begun[0].data.tags["sweep.id"])
+    found = begun or [run for run in runs if run.info.run_name == name]
     if not found:
         raise RunError(f"{name} is neither the id nor the name of a run or a sweep of this store.")
     return found

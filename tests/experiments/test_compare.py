@@ -10,6 +10,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
 from made_runs import Made, record
@@ -21,7 +22,7 @@ from experiments.comparison.changed_episodes import changed
 from experiments.comparison.findings import Row, corrected, findings
 from experiments.comparison.page import against, main_results, page, settings
 from experiments.comparison.paper import paper
-from experiments.comparison.recorded import find
+from experiments.comparison.recorded import _named, find
 from experiments.comparison.words import agreement, sentences
 from experiments.config import RunError
 from experiments.store import opened
@@ -100,11 +101,19 @@ def test_runs_are_chosen_by_sweep_id_name_overlay_and_tag(ids):
     [
         ({"names": ["nobody"]}, "nobody is neither the id nor the name of a run or a sweep"),
         ({"tags": ["model"]}, "--tag model is no KEY=VALUE"),
+        ({"names": [""]}, "A name is empty"),
     ],
 )
 def test_a_choice_of_nothing_is_one_sentence(ids, wanted, told):
     with pytest.raises(RunError, match=told):
         find(ids["client"], "proverl", **wanted)
+
+
+def test_the_start_of_several_ids_is_no_choice():
+    runs = [SimpleNamespace(info=SimpleNamespace(run_id=key), data=SimpleNamespace(tags={})) for key in ("ab", "ac")]
+    with pytest.raises(RunError, match="a is the start of 2 runs: give more of the id"):
+        _named(None, "0", runs, "a")
+    assert _named(None, "0", runs, "ab") == runs[:1]
 
 
 def test_what_cannot_be_compared_is_said_with_the_reason(ids):
@@ -431,3 +440,16 @@ def test_a_store_without_runs_ends_with_a_sentence(tmp_path, with_store):
         "can be compared: `uv run python -m experiments.run` makes one." in done.stderr
         and "Traceback" not in done.stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--output", "README.md"], "README.md can't be made (File exists)"),
+        (["--tag", "model=none"], "can be compared that is model=none: leave some of it out."),
+        (["--uri", "http://127.0.0.1:9"], "The store http://127.0.0.1:9 can't be read"),
+    ],
+)
+def test_a_mistake_is_one_sentence(ids, arguments, told):
+    done = run("--runs-dir", ids["folder"], "--no-log", *arguments)
+    assert (done.returncode, done.stderr.count("\n"), told in done.stderr) == (2, 1, True), done.stderr

@@ -158,9 +158,7 @@ def test_a_sweep_is_checked_whole():
     assert "reward.beta is -1" in told("-m", "reward.beta=0,-1")
     assert [job.seed for job in check(["reward.beta=0", "-m", "seed=0,1"])] == [0, 1]
     assert told("-m", "seed=0,1,0") == "Two jobs of the sweep are the same: seed=0."
-    assert (
-        told("-m", "reward.beta=0.5,0.50", "seed=1") == "Two jobs of the sweep are the same: reward.beta=0.5 seed=1."
-    )
+    assert told("-m", "reward.beta=0.5,0.50", "seed=1") == "Two jobs of the sweep are the same: reward.beta=0.5 seed=1."
 
 
 @pytest.mark.parametrize("key", ["trainer.steps", "sft.learning_rate", "seed", "model.path"])
@@ -233,6 +231,7 @@ def test_hydras_own_questions_are_left_to_hydra(flag):
         (["profile.nodes=0"], ["profile.nodes is 0", "at least 1"]),
         (["reward.beta"], ["'reward.beta'", "key=value"]),
         (["reward.beta=0,1"], ["-m"]),
+        (["experiment=[]"], ["experiment chooses nothing: it has ", "default"]),
         (["reward.beta=${nothing}"], ["nothing"]),
     ],
 )

@@ -103,6 +103,9 @@ def test_fine_tuning_takes_the_place_of_grpo_or_comes_before_it(tmp_path, screen
     calls.clear()
     compute(config("experiment=sft_then_grpo"), fake(calls), StageCache(tmp_path), screen)
     assert calls == [("grpo", ["sft", "synth"]), ("after-heldout", ["grpo", "synth"])]  # the rest is cached
+    found = compute(config("experiment=sft"), fake(calls), StageCache(tmp_path), screen)
+    assert list(found) == ["synth", "before-heldout", "sft", "after-heldout"]  # not the GRPO that went on from it
+    assert list(compute(config("stages=[synth]"), fake(calls), StageCache(tmp_path), screen)) == ["synth"]
     calls.clear()
     compute(config("experiment=sft_then_grpo", "sft.epochs=1"), fake(calls), StageCache(tmp_path), screen)
     assert [name for name, _ in calls] == ["sft", "grpo", "after-heldout"]

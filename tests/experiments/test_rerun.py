@@ -11,12 +11,12 @@ from mlflow.tracking import MlflowClient
 from omegaconf import OmegaConf
 from rich.console import Console
 
-from experiments.agreement import Agreement, judged, paired
+from experiments.agreement import Agreement, compared, judged, paired
 from experiments.compose import check
 from experiments.config import RunError, plain
 from experiments.job import job
 from experiments.progress import Screen
-from experiments.rerun import differing, find, repeated, rerun
+from experiments.rerun import differing, find, read_config, repeated, rerun, with_stages_of
 from experiments.stages import stages
 from proverl.evals.record import Record
 from proverl.reward import OwnReward
@@ -97,7 +97,7 @@ def test_what_cannot_be_repeated_is_one_sentence_and_exit_status_2(recorded, tmp
     assert done.returncode == 2 and "is not there" in done.stderr
     client = MlflowClient(uri)
     parent = client.create_run(client.get_experiment_by_name("proverl").experiment_id).info.run_id
-    with pytest.raises(RunError, match="has no config.yaml .*a sweep: give one of its runs"):
+    with pytest.raises(RunError, match="has no config.yaml .*it is a sweep, .*: give another run"):
         rerun(parent, uri, runs, screen())
     with pytest.raises(RunError, match="is the start of"):
         find(Several(), "a")
@@ -132,6 +132,40 @@ def test_settings_that_came_later_have_todays_default_which_is_said(tmp_path):
     config = repeated(saved, tmp_path, "sqlite:///elsewhere.db", said)
     assert (config.seed, config.runs_dir, config.tracking.uri) == (5, str(tmp_path), "sqlite:///elsewhere.db")
     assert "The run's config has no profile.watts, which came later: it is 30" in said.console.export_text()
+    saved = OmegaConf.create(plain(config))
+    del saved.reward["beta"], saved.evals.heldout["trials"], saved["policy"]
+    assert repeated(saved, tmp_path, "sqlite:///elsewhere.db", said) == config
+    told = said.console.export_text()
+    for key in ("reward.beta", "evals.heldout.trials", "policy.kind"):
+        assert f"The run's config has no {key}, which came later" in told
+    assert told.count("came later") == 2 + len(plain(config)["policy"])
+
+
+def test_a_rerun_has_a_stage_for_all_that_the_run_had(recorded):
+    _, uri, run_id = recorded
+    tags = MlflowClient(uri).get_run(run_id).data.tags
+    alone = check(["stages=[]", "evals=[bfcl]", "policy=oracle"])[0]
+    assert with_stages_of(tags, alone).stages == ("evals",)
+    trained = {"data.synth": "1", "data.grpo": "2", "data.after-heldout": "3"}
+    assert with_stages_of(trained, check(["stages=[evals,report]"])[0]).stages == ("synth", "grpo", "evals", "report")
+
+
+def test_a_figure_that_the_rerun_lacks_does_not_agree(recorded, tmp_path):
+    _, uri, run_id = recorded
+    client = MlflowClient(uri)
+    run = client.get_run(run_id)
+    other = client.create_run(run.info.experiment_id)
+    found = compared(client, run, client.get_run(other.info.run_id), tmp_path)
+    assert [(one.figure, one.then, one.now, one.verdict) for one in found] == [
+        ("before-bfcl items", "recorded", "none", "not")
+    ]
+
+
+@pytest.mark.parametrize("text", ["x: [", "- 1"])
+def test_a_damaged_config_is_one_sentence(tmp_path, text):
+    (tmp_path / "config.yaml").write_text(text)
+    with pytest.raises(RunError, match="The run's config.yaml is damaged"):
+        read_config(tmp_path / "config.yaml")
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,8 @@ def test_what_the_command_sets_is_not_searched():
         ["experiment=reward_search"],
         ["-m", "experiment=reward_search,beta0"],
         ["-m", "experiment=reward_search", "seed=0,1"],
+        ["-m", "experiment=reward_search", "stages=[synth,grpo]"],
+        ["-m", "experiment=reward_search", "evals=[bfcl]"],
     ],
 )
 def test_a_search_is_one_sweep_and_needs_m(arguments):

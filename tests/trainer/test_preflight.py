@@ -95,6 +95,22 @@ def test_a_broken_driver_is_no_gpu(needs, tmp_path, monkeypatch):
     assert (look(needs).gpus, look(needs).driver) == ((), "")
 
 
+def test_a_gpu_without_memory_of_its_own_has_the_machines(needs, tmp_path, monkeypatch):
+    nvidia_smi(tmp_path, monkeypatch, "0, [N/A], [N/A], 580.95, NVIDIA GB10, integrated\n")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    (gpu,) = look(needs).gpus
+    assert (gpu.index, gpu.name) == (0, "NVIDIA GB10, integrated")
+    assert gpu.total == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") > gpu.free > 0
+
+
+@pytest.mark.parametrize("answer", ["hello, 12 MiB, 0, 1, x\n", "\n", "No devices were found\n", "\udcff\udc80,\n"])
+def test_what_is_no_list_of_gpus_is_none(needs, tmp_path, monkeypatch, answer):
+    (tmp_path / "answer").write_text(answer, errors="surrogateescape")
+    nvidia_smi(tmp_path, monkeypatch, "")
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\ncat {tmp_path}/answer\n")
+    assert (look(needs).gpus, look(needs).driver) == ((), "")
+
+
 def test_a_long_temporary_folder_shows_in_the_sockets(needs, monkeypatch):
     long = f"/tmp/{'x' * 90}"
     monkeypatch.setenv("TMPDIR", long)

@@ -88,16 +88,25 @@ def look(needs: Needs) -> Machine:
 
 
 def gpus_and_driver() -> tuple[tuple[Gpu, ...], str]:
-    """All GPUs and the driver's version, as nvidia-smi tells them; none where it is not or fails."""
+    """All GPUs and the driver's version, as nvidia-smi tells them; none where it is not or fails.
+
+    One that shows no memory of its own has the machine's.
+    """
     wanted = "index,memory.total,memory.free,driver_version,name"
     query = ["nvidia-smi", f"--query-gpu={wanted}", "--format=csv,noheader,nounits"]
     try:
-        lines = subprocess.run(query, capture_output=True, text=True, check=True, timeout=_SECONDS).stdout.splitlines()
+        said = subprocess.run(query, capture_output=True, check=True, timeout=_SECONDS).stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):
         return (), ""
-    rows = [[part.strip() for part in line.split(",")] for line in lines]
-    gpus = tuple(Gpu(int(row[0]), int(row[1]) << 20, int(row[2]) << 20, row[4]) for row in rows)
+    lines = [[part.strip() for part in line.split(",", 4)] for line in said.splitlines()]
+    rows = [line for line in lines if len(line) == 5 and line[0].isdecimal()]  # others are warnings
+    whole, left = (os.sysconf("SC_PAGE_SIZE") * os.sysconf(f"SC_{kind}_PAGES") for kind in ("PHYS", "AVPHYS"))
+    gpus = tuple(Gpu(int(row[0]), _bytes(row[1], whole), _bytes(row[2], left), row[4]) for row in rows)
     return gpus, rows[0][3] if rows else ""
+
+
+def _bytes(mebibytes: str, otherwise: int) -> int:
+    return int(mebibytes) << 20 if mebibytes.isdecimal() else otherwise
 
 
 def _visible(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:

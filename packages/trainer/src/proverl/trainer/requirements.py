@@ -35,7 +35,7 @@ def check_requirements(model: ModelConfig, trainer: TrainerConfig, folder: Path,
     elif trainer.gpus_per_node > 0:
         problems.append(
             f"model {model.name!r} trains on the CPU but trainer.gpus_per_node is {trainer.gpus_per_node}; "
-            "set it to 0, or model.gpu to true"
+            "take a profile without GPUs, or a model for them"
         )
     told = [problem for problem in problems if problem]
     shipped = not model.path and model.format == ModelConfig.format  # which the tests try
