@@ -15,7 +15,7 @@ from experiments.compose import composed, read
 from experiments.config import ConfigError, RunError
 from experiments.progress import Screen
 from experiments.search import kept_rollouts, search, settings_of
-from experiments.sweep import STATE_FILE, running, sweep_of
+from experiments.sweep import _say_state, running, sweep_of
 from proverl.core import GroundTruth, Step, Task, TaskKind
 from proverl.envs import Session
 from proverl.reward import RewardConfig, candidates
@@ -97,7 +97,7 @@ class Runs:
         row = {"metric": "success", "after": after, "difference": after, "low": after - 0.1, "high": after + 0.1}
         (job / "figures.json").write_text(json.dumps({"heldout": [row]}))
         state = "failed" if len(self.calls) in self.fails else "finished"
-        (job / STATE_FILE).write_text(json.dumps({"state": state, "sentence": ""}))
+        _say_state(job, state)
         return job
 
 
