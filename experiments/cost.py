@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from experiments.cache import Entry
@@ -184,7 +185,7 @@ def table(title: str, rows: Mapping[str, Cost], caption: str = "") -> Table:
     for heading, _ in columns:
         shown.add_column(heading, justify="right", overflow="fold")  # a figure is never cut
     for label, cost in rows.items():
-        shown.add_row(label, *(tell(cost) for _, tell in columns))
+        shown.add_row(escape(label), *(tell(cost) for _, tell in columns))
     return shown
 
 

@@ -181,6 +181,7 @@ def _conclude(config: Config, outputs: Mapping[str, Entry], folder: Path, tracke
         made = outputs["synth"].directory
         screen.say(f"What is in it: {made / 'README.md'}")
         screen.say(f"To read some of it: uv run proverl data show {made / 'train.parquet'}")
+    screen.say(f"Its name for show, compare and rerun: {' or '.join(filter(None, [folder.name, tracker.run_id[:8]]))}")
     screen.say(f"To look at it: {ui_command(config.tracking.uri)}")
     screen.say(str(path))
     return path

@@ -8,6 +8,7 @@ limits.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -85,6 +86,24 @@ def plan(config: Config, stages: Sequence[Stage], cache: StageCache) -> Group:
     shown.add_row("all", "", "", f"{known}, the rest not here" if absent else known)
     costs = cost.table("Expected cost", expected | {"all": everything}, cost.CAPTION)
     return Group(shown, *errors, *([costs] if expected else []))
+
+
+def sweep_plan(jobs: Sequence[tuple[str, Config, Sequence[Stage]]], cache: StageCache) -> Table:
+    """What each job of a sweep (how it is called, its config and stages) adds to what those above it compute."""
+    before, seen = past(jobs[0][1], cache), set[Path]()
+    added: dict[str, Cost] = {}
+    for name, config, stages in jobs:
+        found = entries(config, stages, cache)
+        costs = []
+        for stage in wanted(config, stages, found):
+            entry = found[stage.output]
+            if entry.done or entry.directory in seen or _impossible(config, stage):
+                continue
+            seen.add(entry.directory)
+            costs.append(predicted(config, stage, dependencies(config, stage, found)["config"], before))
+        added[name] = cost.total(costs)
+    caption = f"Each stage counts once, in the first job that needs it; one after the other. {cost.CAPTION}"
+    return cost.table(f"All {len(jobs)} jobs", added | {"all": cost.total(added.values())}, caption)
 
 
 def _impossible(config: Config, stage: Stage) -> bool:

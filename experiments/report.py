@@ -89,14 +89,17 @@ def heldout_rows(found: Iterable[Evaluated]) -> list[dict[str, Any]]:
 
 def markdown(found: Mapping[str, Any]) -> str:
     """The same table as MLflow shows it on a run's first page."""
+    trained = any("after" in row for row in found["heldout"])
     head = "| held out | before | after | difference | 95% interval |\n|---|---|---|---|---|\n"
+    head = head if trained else "| held out | |\n|---|---|\n"
     lines = []
     for row in found["heldout"]:
         cells = [LABELS[row["metric"]].strip(), f"{row['before']:.3f}"]
         if "after" in row:
             cells += [f"{row['after']:.3f}", f"{row['difference']:+.3f}", _between(row)]
         lines.append(f"| {' | '.join(cells)} |\n")
-    episodes = "\nEpisodes to read: Artifacts, `episodes/before.html` and `episodes/after.html`.\n"
+    pages = "`episodes/before.html` and `episodes/after.html`" if trained else "`episodes/before.html`"
+    episodes = f"\nEpisodes to read: Artifacts, {pages}.\n"
     return head + "".join(lines) + episodes
 
 

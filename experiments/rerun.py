@@ -85,15 +85,18 @@ def rerun(run_id: str, uri: str, runs_dir: Path, screen: Screen) -> bool:
 
 
 def find(client: Any, run_id: str) -> Any:
-    """The recorded run with this id, or with an id that starts so. Raises RunError when there is none or several."""
+    """The recorded run with this id, an id that starts so, or this name. Raises RunError when it is none or several."""
     ids = [experiment.experiment_id for experiment in client.search_experiments()]
     runs = client.search_runs(ids, max_results=50_000) if run_id else []
-    found = [run for run in runs if run.info.run_id.startswith(run_id)]
+    begun = [run for run in runs if run.info.run_id.startswith(run_id)]
+    found = begun or [run for run in runs if run.info.run_name == run_id]
     if len(found) == 1:
         return found[0]
     if found:
-        raise RunError(f"{run_id} is the start of {len(found)} runs: give more of the id.")
-    raise RunError(f"There is no run {run_id!r} in that store: MLflow shows the ids, or give --uri or --runs-dir.")
+        raise RunError(f"{run_id} is {'the start' if begun else 'the name'} of {len(found)} runs: give more of the id.")
+    raise RunError(
+        f"There is no run {run_id!r} in that store: a run says its name at its end, or give --uri or --runs-dir."
+    )
 
 
 def artifact(client: Any, run: Any, name: str, folder: Path) -> Path:
@@ -204,7 +207,7 @@ def _arguments() -> argparse.Namespace:
         description=(__doc__ or "").split("\n")[0],
         epilog="Exit status: 0 all figures agree, 1 one does not, 2 the run can't be repeated.",
     )
-    parser.add_argument("run", help="the id of an MLflow run, or its first characters")
+    parser.add_argument("run", help="a run's name, its id in MLflow, or the first characters of that")
     return parsed(parser)
 
 

@@ -13,8 +13,9 @@ torch, verl and MLflow load when a stage needs them.
 import os
 import signal
 import sys
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hydra
 from omegaconf import DictConfig, OmegaConf
@@ -22,6 +23,9 @@ from omegaconf import DictConfig, OmegaConf
 from experiments.options import CONF
 from experiments.progress import Screen
 from experiments.usage import answered
+
+if TYPE_CHECKING:
+    from experiments.compose import Command
 
 SCREEN = Screen()
 FAILED: list[Path] = []  # folder of a job that ended with a sentence
@@ -53,6 +57,8 @@ def main() -> None:
         sys.argv[1:] = command.argv
         with sweep.recorded(SCREEN) if sweep else nullcontext():
             _hydra()
+        if len(command.jobs) > 1 and all(job.config.plan for job in command.jobs) and not command.searches:
+            _plan_of_all(command)
         if FAILED or (sweep and not sweep.conclude(SCREEN)):
             sys.exit(2)
     except KeyboardInterrupt:
@@ -68,6 +74,21 @@ def main() -> None:
             raise
         print(told, file=sys.stderr)
         sys.exit(2)
+
+
+def _plan_of_all(command: "Command") -> None:
+    from experiments.cache import StageCache
+    from experiments.config import ConfigError
+    from experiments.plan import sweep_plan
+    from experiments.stages import stages
+
+    jobs = [
+        (" ".join(one for one in job.overrides if one.partition("=")[0] in command.swept), job.config)
+        for job in command.jobs
+    ]
+    cache = StageCache(Path(command.jobs[0].config.runs_dir) / "stages")
+    with suppress(ConfigError):  # a job's own plan has said it
+        SCREEN.console.print(sweep_plan([(name, config, stages(config)) for name, config in jobs], cache))
 
 
 @hydra.main(config_path=str(CONF), config_name="config", version_base="1.3")

@@ -193,6 +193,8 @@ class Sweep:
         for name, why in failed.items():
             screen.say(f"Failed: {name}: {why}")
             screen.say(f"  again, alone: {self.alone(name)}")
+        if failed:
+            screen.say("The sweep typed again runs what failed and takes the rest as it is.")
         path = self.folder / "sweep.json"
         path.write_text(json.dumps(self._result(failed), indent=1) + "\n")
         screen.say(str(path))

@@ -64,6 +64,7 @@ def page(found: Findings, command: str, sweep_command: str = "") -> str:
         notes=list(provenance_notes(found)),
         command=command,
         sweep_command=sweep_command,
+        names=[run.name for one in found.variants for run in one.runs.values()],
         colours=COLOURS,
     )
 

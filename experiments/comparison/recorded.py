@@ -110,9 +110,9 @@ def _named(client: Any, experiment_id: str, runs: Sequence[Any], name: str) -> l
     begun = [run for run in runs if run.info.run_id.startswith(name)]
     if len(begun) > 1:
         raise RunError(f"{name} is the start of {len(begun)} runs: give more of the id.")
-    if begun and "sweep.id" in begun[0].data.tags:
-        return sweep_runs(client, experiment_id, begun[0].data.tags["sweep.id"])
     found = begun or [run for run in runs if run.info.run_name == name]
+    if found and (sweep := found[-1].data.tags.get("sweep.id")):
+        return sweep_runs(client, experiment_id, sweep)
     if not found:
         raise RunError(f"{name} is neither the id nor the name of a run or a sweep of this store.")
     return found

@@ -136,7 +136,10 @@ def _what(model: str, variants: Sequence[Variant], reference: Variant) -> str:
     told += f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}"
     if uneven := [one.name for one in variants if len(one.runs) < len(seeds)]:
         told += f" ({', '.join(uneven)} not in all)"
-    return told + (f"; the reference is {reference.name}." if len(variants) > 1 else ".")
+    if len(variants) == 1:
+        return f"{told}."
+    whole = any(paper().variant(one.experiment) == "full" for one in variants)
+    return f"{told}; the reference is {reference.name}{'' if whole else ', since the whole method is not among them'}."
 
 
 def _gains(table: Table) -> Iterator[str]:

@@ -30,8 +30,6 @@ from experiments.store import opened
 ROOT = Path(__file__).parents[2]
 HOSTILE = "</div><script>alert('x')</script><img src=http://evil.example/x>"
 SWEEP = {"sweep.ab12": "small"}
-
-
 BOTH = ("heldout/success/before", "heldout/success/after")
 
 
@@ -67,7 +65,8 @@ def ids(tmp_path_factory, with_store):
     client = MlflowClient(f"sqlite:///{folder}/mlflow.db")
     tags = {"sweep": "small", "sweep.id": "ab12", "sweep.command": "uv run python -m experiments.run -m seed=0,1"}
     group = client.get_experiment_by_name("proverl").experiment_id
-    return {**found, "sweep": client.create_run(group, tags=tags).info.run_id, "folder": folder, "client": client}
+    sweep = client.create_run(group, tags=tags, run_name="small-ab12").info.run_id
+    return {**found, "sweep": sweep, "folder": folder, "client": client}
 
 
 def chosen(ids, *names, **wanted):
@@ -89,7 +88,8 @@ SMALL = {"full-0", "full-1", "long-0", "long-1"}
 
 
 def test_runs_are_chosen_by_sweep_id_name_overlay_and_tag(ids):
-    assert names(ids, chosen(ids, "small")) == names(ids, chosen(ids, "ab12")) == SMALL
+    for name in ("small", "ab12", "small-ab12", ids["sweep"][:9]):
+        assert names(ids, chosen(ids, name)) == SMALL
     assert names(ids, chosen(ids, ids["full-0"][:8], "4b")) == {"full-0", "4b"}
     assert names(ids, chosen(ids, experiments=["sft", "main"])) == {"other tasks", "4b"}
     assert names(ids, chosen(ids, tags=["model=tiny", "seed=1"])) == {"full-1", "long-1"}
@@ -319,6 +319,11 @@ def test_the_summary_says_what_the_tests_bear(small):
     assert said.endswith("which is noise.") != calls.clear
 
 
+def test_a_reference_that_is_not_the_whole_method_is_said(ids):
+    told = next(sentences(findings(chosen(ids, "long-0", "other tasks").runs)))
+    assert told.endswith("; the reference is no_efficiency, since the whole method is not among them.")
+
+
 def test_the_episodes_that_changed_most_come_first_with_what_was_expected(small):
     ((title, kept),) = changed(small)
     assert title == "no_efficiency against default, held-out tasks"
@@ -395,6 +400,8 @@ def test_the_page_says_what_it_is_made_of(html):
 def test_a_single_run_has_a_page_too(ids):
     found = findings(chosen(ids, "full-0").runs)
     text = page(found, "compare")
+    (name,) = (run.name for one in found.variants for run in one.runs.values())
+    assert f"uv run python -m experiments.rerun {name}\n" in text
     assert "1 run of tiny: 1 variant, seed 0." in text and "Against" not in text
     assert row(found, "default").figures["success"].gain.difference.low < 1
     assert not any(math.isnan(one.before.low) for one in row(found, "default").figures.values())

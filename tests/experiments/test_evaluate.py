@@ -13,7 +13,7 @@ from experiments.config import ConfigError
 from experiments.evaluation_figures import Evaluated, tables
 from experiments.evaluations import before
 from experiments.pipeline import Inputs
-from experiments.report import heldout_rows
+from experiments.report import heldout_rows, markdown
 from experiments.stages import stages
 from proverl.agent import Limits, ScriptedPolicy
 from proverl.core import GroundTruth, Step, Task, TaskKind
@@ -128,3 +128,9 @@ def test_an_evaluation_of_nothing_asks_what_to_evaluate():
     done = run("evals=[]")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("evals names no benchmark: choose some")
+
+
+def test_the_description_of_an_evaluation_alone_has_one_column():
+    told = markdown({"heldout": [{"metric": "success", "before": 0.25}]})
+    assert told.startswith("| held out | |\n|---|---|\n| task success | 0.250 |\n")
+    assert "`episodes/before.html`" in told and "after" not in told

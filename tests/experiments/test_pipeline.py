@@ -8,8 +8,9 @@ from experiments import cache
 from experiments.cache import StageCache
 from experiments.compose import check
 from experiments.config import ConfigError
+from experiments.cost import duration
 from experiments.pipeline import compute, dependencies, entries, flat, job_key, lacking, server_packages
-from experiments.plan import plan
+from experiments.plan import plan, sweep_plan
 from experiments.progress import Screen
 from experiments.stages import stages
 from proverl.reward import OwnReward
@@ -153,6 +154,21 @@ def test_the_plan_shows_state_and_cost(tmp_path, screen):
     assert "to compute" in text
     assert "goes on" in text
     assert "$" in text
+
+
+def test_the_plan_of_a_sweep_counts_what_jobs_share_once(tmp_path, screen):
+    jobs = [(name, config(*overrides), stages(config())) for name, overrides in SHARING.items()]
+    screen.console.print(sweep_plan(jobs, StageCache(tmp_path)))
+    lines = [line.split("│") for line in screen.console.export_text().splitlines() if line.startswith("│")]
+    times = {line[1].strip(): line[2].strip() for line in lines}
+    hours = {stage.output: stage.predicted(config())["seconds"] / 3600 for stage in stages(config())}
+    first = sum(hours[name] for name in ("synth", "before-heldout", "grpo", "after-heldout"))
+    second = first - hours["synth"]  # the model before training is measured anew, by another reward
+    wanted = (first, second, first + second)
+    assert times == dict(zip([*SHARING, "all"], map(duration, wanted), strict=True))
+
+
+SHARING = {"experiment=default": [], "experiment=[default,no_arg]": ["reward.arg=0"]}
 
 
 def test_a_plan_predicts_nothing_for_a_model_that_the_profile_has_no_gpu_for(tmp_path, screen):

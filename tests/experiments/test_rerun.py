@@ -59,6 +59,7 @@ def test_a_run_holds_what_a_rerun_needs(recorded):
     _, uri, run_id = recorded
     client = MlflowClient(uri)
     run = client.get_run(run_id)
+    assert find(client, "small").info.run_id == run_id
     assert {"git.commit", "git.diff.sha256", "code.hash", "lock.sha256", "model.hash", "hardware.cpu"} <= set(
         run.data.tags
     )
@@ -99,8 +100,10 @@ def test_what_cannot_be_repeated_is_one_sentence_and_exit_status_2(recorded, tmp
     parent = client.create_run(client.get_experiment_by_name("proverl").experiment_id).info.run_id
     with pytest.raises(RunError, match="has no config.yaml .*it is a sweep, .*: give another run"):
         rerun(parent, uri, runs, screen())
-    with pytest.raises(RunError, match="is the start of"):
+    with pytest.raises(RunError, match="a is the start of 2 runs"):
         find(Several(), "a")
+    with pytest.raises(RunError, match="one is the name of 2 runs"):
+        find(Several(), "one")
 
 
 class Several:
@@ -110,7 +113,7 @@ class Several:
     def search_runs(self, ids, max_results):
         class Run:
             def __init__(self, run_id):
-                self.info = type("Info", (), {"run_id": run_id})
+                self.info = type("Info", (), {"run_id": run_id, "run_name": "one"})
 
         return [Run("ab"), Run("ac")]
 

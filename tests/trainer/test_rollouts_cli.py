@@ -50,6 +50,7 @@ def test_a_run_is_found_by_its_stage_its_job_and_its_mlflow_id(runs):
     for run in (place, runs / "jobs" / "default-tiny-s0", "8f14e45fceea", "8f14"):
         assert training_folder(str(run), runs).resolve() == place
     place.rename(runs / "stages" / "grpo-1")
+    assert training_folder("default-tiny-s0", runs) == (runs / "stages" / "grpo-1").resolve()
     assert training_folder("8f14", runs) == (runs / "stages" / "grpo-1").resolve()
     code, output = proverl("show", "17e621", "--runs-dir", runs)
     assert code == 2 and "17e621" in output and "default-tiny-s0" in output

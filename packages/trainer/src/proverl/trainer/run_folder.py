@@ -10,7 +10,7 @@ _STAGE = "grpo"
 
 
 def training_folder(run: str, runs_dir: Path) -> Path:
-    """The folder of a GRPO stage, complete or in work, by its path, a job's folder, or an MLflow run's id.
+    """The folder of a GRPO stage, complete or in work, by its path, a job's folder or its name, or an MLflow run's id.
 
     Of an id the first characters do, when they name one run of `runs_dir`. Raises ValueError that says what is there.
     """
@@ -19,7 +19,7 @@ def training_folder(run: str, runs_dir: Path) -> Path:
         return path
     if (path / STAGES_FILE).is_file():
         return _of_job(path)
-    jobs = [job for job in _jobs(runs_dir) if run and _run_id(job).startswith(run)]
+    jobs = [job for job in _jobs(runs_dir) if run and (_run_id(job).startswith(run) or job.name == run)]
     if len(jobs) > 1:
         names = ", ".join(f"{_run_id(job)} ({job.name})" for job in jobs)
         raise ValueError(f"{run} is the start of several MLflow runs: {names}")
