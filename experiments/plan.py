@@ -158,4 +158,5 @@ def error_of(config: Config, output: str, hours: float, before: Sequence[Past]) 
     told = f"{output}: predicted {cost.duration(hours)}; "
     if not ratios:
         return told + f"no past prediction for profile {config.profile.name} to judge it by."
-    return told + f"past predictions here were {min(ratios):.2g} to {max(ratios):.2g} of the truth (n={len(ratios)})."
+    spread = " to ".join(dict.fromkeys(f"{ratio:.2g}" for ratio in (min(ratios), max(ratios))))
+    return told + f"past predictions here were {spread} times the time it took (n={len(ratios)})."

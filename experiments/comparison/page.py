@@ -116,7 +116,8 @@ def _difference(table: Table, name: str, one: Figure | None) -> Cell:
         return Cell("")
     of = unit(table, name)
     told, p = verdict(one), one.adjusted
-    tested = ", ".join(part for part in (f"p = {p:.3f}" if p is not None else "", told) if part)
+    written = "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    tested = ", ".join(part for part in (written, told) if part)
     below = (between(one.against.difference, of, True), tested)
     return Cell(number(one.against.difference.mean, of, True), below, "noise" if told else "clear")
 

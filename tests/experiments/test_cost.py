@@ -193,11 +193,11 @@ def test_a_plan_tells_how_right_past_predictions_were(tmp_path):
     jobs_of(tmp_path, "one", "one")
     assert "past predictions here were" not in shown(tmp_path)  # all is cached
     told = " ".join(shown(tmp_path, "seed=1").split())
-    assert "synth: predicted 26 s; past predictions here were" in told and "of the truth (n=1)" in told
+    assert "synth: predicted 26 s; past predictions here were" in told and "times the time it took (n=1)" in told
     ratios = [Past("grpo", "cpu", {}, 1, seconds, 100.0, Cost()) for seconds in (80.0, 130.0)]
     others = [Past("grpo", "h100x8", {}, 1, 1.0, 100.0, Cost()), Past("sft", "cpu", {}, 1, 1.0, 100.0, Cost())]
     told = error_of(config(), "grpo", 0.09, [*ratios, *others])
-    assert told == "grpo: predicted 5.4 min; past predictions here were 0.8 to 1.3 of the truth (n=2)."
+    assert told == "grpo: predicted 5.4 min; past predictions here were 0.8 to 1.3 times the time it took (n=2)."
 
 
 def test_a_plan_takes_tokens_from_finished_stages_like_it_else_from_the_limits():
