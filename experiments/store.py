@@ -1,4 +1,4 @@
-"""The MLflow store that commands about recorded runs read."""
+"""The MLflow store: how patiently it is asked, and what commands about recorded runs need of it."""
 
 import os
 import textwrap
@@ -22,11 +22,15 @@ def parsed(parser: ArgumentParser) -> Namespace:
     return found
 
 
-def opened(uri: str) -> Any:
-    """A client of the store. Raises RunError when it can't be read."""
-    # MLflow's own patience with a server that is not there is minutes
+def be_brief() -> None:
+    """Have MLflow ask a server once and wait shortly: its own patience with one that is down is minutes."""
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
+
+
+def opened(uri: str) -> Any:
+    """A client of the store. Raises RunError when it can't be read."""
+    be_brief()
     from mlflow.tracking import MlflowClient
 
     try:

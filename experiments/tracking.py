@@ -21,6 +21,7 @@ from filelock import FileLock
 
 from experiments.config import Config, RunError, TrackingConfig
 from experiments.rollouts import log_trace
+from experiments.store import be_brief
 from proverl.core import Json
 from proverl.trainer.rollouts import Rollout
 from proverl.trainer.run_folder import TRACKING_FILE
@@ -183,9 +184,7 @@ class Tracker:
         self._try(lambda: self._client.set_terminated(self.run_id, status))
 
     def _open(self, config: Config) -> None:
-        # one try and a short wait: a store that is down must not hold up the run (MLflow's own default is minutes)
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "10")
+        be_brief()  # a store that is down must not hold up the run
         os.environ.setdefault("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "false")  # what was sent before a kill is there
         from mlflow import set_tracking_uri
         from mlflow.tracking import MlflowClient
