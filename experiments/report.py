@@ -90,8 +90,8 @@ def heldout_rows(found: Iterable[Evaluated]) -> list[dict[str, Any]]:
 def markdown(found: Mapping[str, Any]) -> str:
     """The same table as MLflow shows it on a run's first page."""
     trained = any("after" in row for row in found["heldout"])
-    head = "| held out | before | after | difference | 95% interval |\n|---|---|---|---|---|\n"
-    head = head if trained else "| held out | |\n|---|---|\n"
+    columns = ("before", "after", "difference", "95% interval") if trained else ("figure",)
+    head = f"| held out | {' | '.join(columns)} |\n|{'---|' * (1 + len(columns))}\n"
     lines = []
     for row in found["heldout"]:
         cells = [LABELS[row["metric"]].strip(), f"{row['before']:.3f}"]

@@ -132,5 +132,5 @@ def test_an_evaluation_of_nothing_asks_what_to_evaluate():
 
 def test_the_description_of_an_evaluation_alone_has_one_column():
     told = markdown({"heldout": [{"metric": "success", "before": 0.25}]})
-    assert told.startswith("| held out | |\n|---|---|\n| task success | 0.250 |\n")
+    assert told.startswith("| held out | figure |\n|---|---|\n| task success | 0.250 |\n")
     assert "`episodes/before.html`" in told and "after" not in told
